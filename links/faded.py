@@ -1,0 +1,111 @@
+"""What the links with fading share: the channel, what clients know of it and what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from links.radio import Noise, RadioLink
+from links.slot import Opening
+from phy import power
+from phy.channel import Channel, draw_channels
+from phy.checks import assign, choice, number
+from phy.csi import Csi, PerfectCsi
+from phy.fading import Fading, Rayleigh
+from phy.grid import OfdmGrid
+
+
+@dataclass(frozen=True, kw_only=True)
+class FadedLink(RadioLink):
+    """A link through fading.
+
+    fading : how the channels behave
+    csi : what clients know of them
+    truncation : a client is silent where its estimate of |h|^2, path gain apart, is not above this
+    correction : what the server does about those it does not hear. "none" leaves their part out,
+        which for a link that carries models acts as weight decay; "expected" divides by the
+        probability of being active; "active" divides by the weight of those active on each
+        carrier, and gives 0 where nobody is
+    control : "inversion" of the channel, or "mmse", which gives up exactness on weak channels for
+        less noise (see :mod:`phy.power`)
+    """
+
+    fading: Fading = field(default_factory=Rayleigh)
+    csi: Csi = field(default_factory=PerfectCsi)
+    truncation: float = 0.0
+    correction: str = "none"
+    control: str = "inversion"
+
+    @property
+    def grid(self) -> OfdmGrid:
+        """The carriers that pilots and fading see."""
+        raise AssertionError("a link says what its carriers are")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, method in (("fading", "draw"), ("csi", "estimate")):
+            value = getattr(self, name)
+            if isinstance(value, type) or not hasattr(value, method):
+                raise ValueError(f"{name} = {value!r} is not allowed: give one of phy's, built")
+        assign(
+            self,
+            truncation=number("truncation", self.truncation, least=0),
+            correction=choice("correction", self.correction, ("none", "expected", "active")),
+            control=choice("control", self.control, ("inversion", "mmse")),
+        )
+        if self.correction == "expected" and self.fading.law is None:
+            raise ValueError(
+                f"correction = 'expected' is not allowed with {type(self.fading).__name__}, whose "
+                "law is not known: give 'active' or 'none'"
+            )
+
+    def draw_channels(self, opening: Opening, num_slots: int) -> list[Channel]:
+        return draw_channels(
+            self.grid,
+            self.fading,
+            self.csi,
+            clients=opening.clients,
+            path_gain=self.path_gains(opening),
+            num_slots=num_slots,
+            time=opening.time,
+            rngs=opening.rngs,
+            device_rngs=opening.device_rngs,
+        )
+
+    def precodings(
+        self, opening: Opening, channels: list[Channel], noise: Noise, num_elements: int
+    ) -> list[power.Precoding]:
+        """``num_elements`` share the power of a round."""
+        path_gain = self.path_gains(opening)
+        if self.control == "inversion":
+            return [power.invert(channel, path_gain, self.truncation) for channel in channels]
+        share = self.powers(opening) / num_elements
+        return [
+            power.mmse(channel, path_gain, self.truncation, share, 2 * float(variance))
+            for channel, variance in zip(channels, noise.variance, strict=True)
+        ]
+
+    def make_up(
+        self,
+        opening: Opening,
+        active: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+    ) -> NDArray[np.float32] | None:
+        """``correction`` as a factor on what was received, [num_slots, num_carriers].
+
+        active : [num_clients, num_slots, num_carriers]
+        weights : [num_clients], of sum 1
+        """
+        if self.correction == "none":
+            return None
+        if self.correction == "active":
+            heard = np.einsum("i,isk->sk", weights, active)
+        else:
+            assert self.fading.law is not None
+            errors = self.csi.error_variance(self.grid, self.path_gains(opening))
+            chance = power.active_probability(self.truncation, self.fading.law, errors)
+            heard = (weights @ chance)[None, :]
+        factor = np.divide(1, heard, out=np.zeros_like(heard), where=heard > 0)
+        return factor.astype(np.float32)

@@ -1,0 +1,87 @@
+"""The fading extension of the same paper (end of section IV): one known complex gain a client and
+round, undone at the transmitter.
+
+    z_i = beta alpha_i Delta_i / (tau_i h_i),   ||z_i||^2 <= P_i
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fl.api import Rng
+from links.faded import FadedLink
+from links.flat import FlatPrecoding, FlatSlot
+from links.gaussian import BANDWIDTH, channel_uses
+from links.slot import Opening
+from phy.checks import assign, number
+from phy.grid import OfdmGrid
+
+
+@dataclass(frozen=True, kw_only=True)
+class FadingLink(FadedLink):
+    """One complex gain a client and round; a frequency-selective fading is taken at its centre.
+
+    bandwidth : complex channel uses a second, each of two entries; for the airtime only [Hz]
+    """
+
+    bandwidth: float = BANDWIDTH
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assign(self, bandwidth=number("bandwidth", self.bandwidth, above=0))
+
+    @property
+    def grid(self) -> OfdmGrid:
+        """The one carrier that pilots and fading see."""
+        return OfdmGrid(
+            fft_size=1,
+            cp_length=0,
+            guards=(0, 0),
+            dc_null=False,
+            subcarrier_spacing=self.bandwidth,
+        )
+
+    def open(
+        self,
+        num_clients: int,
+        length: int,
+        rng: Rng,
+        *,
+        clients: ArrayLike | None = None,
+        time: float = 0.0,
+        device_rng: Rng | None = None,
+    ) -> FadingSlot:
+        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+        return FadingSlot(self, opening)
+
+
+class FadingSlot(FlatSlot):
+    """One round. ``channels``, of each trial, are there to be looked at."""
+
+    def __init__(self, link: FadingLink, opening: Opening) -> None:
+        self.link = link
+        self.channels = link.draw_channels(opening, num_slots=1)
+        noise = link.noise_of(opening)
+        elements = -(-opening.length // 2)
+        each = link.precodings(opening, self.channels, noise, elements)
+        precoding = FlatPrecoding(
+            cost=np.array([one.cost[:, 0, 0] for one in each]),
+            weight=np.array([one.weight[:, 0, 0] for one in each]),
+            scale=np.array([one.scale[0, 0] for one in each]),
+            active=np.array([one.active[:, 0, 0] for one in each]),
+        )
+        pilots = np.full(opening.num_trials, link.csi.pilots_per_slot)
+        report = {
+            **channel_uses(link.bandwidth, opening),
+            "pilot_symbols": pilots,
+            "pilot_airtime": pilots / link.bandwidth,
+        }
+        super().__init__(opening, link.powers(opening), precoding, noise, report)
+
+    def _made_up(self, trial: int, received: NDArray, weights: NDArray[np.float64]) -> NDArray:
+        active = self.precoding.active[trial, :, None, None]
+        factor = self.link.make_up(self._opening, active, weights)
+        return received if factor is None else received * factor[0, 0]

@@ -1,0 +1,54 @@
+"""No radio: the exact sum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fl.api import Rng
+from links.slot import BaseSlot, Opening
+
+
+@dataclass(frozen=True)
+class IdealLink:
+    """The exact sum, which takes no time and no energy and has no budget.
+
+    Examples
+    --------
+    >>> slot = IdealLink().open(2, 3, np.random.default_rng(1))
+    >>> slot.send([[1, 2, 3], [4, 5, 6]], gain=1).total
+    array([5., 7., 9.])
+    """
+
+    def open(
+        self,
+        num_clients: int,
+        length: int,
+        rng: Rng,
+        *,
+        clients: ArrayLike | None = None,
+        time: float = 0.0,
+        device_rng: Rng | None = None,
+    ) -> UnboundSlot:
+        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+        return UnboundSlot(opening)
+
+
+class UnboundSlot(BaseSlot):
+    """A round without budgets, in which how large a signal is costs nothing."""
+
+    def __init__(self, opening: Opening) -> None:
+        super().__init__(opening, np.full((opening.num_clients, 1), np.inf))
+
+    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
+        return signals.sum(axis=0), np.zeros((len(signals), 1))
+
+    def _receive(
+        self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
+    ) -> tuple[NDArray, dict[str, float]]:
+        return arrived, {}
+
+    def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
+        return {"airtime": np.zeros(len(spent)), "radiated_energy": spent[..., 0]}

@@ -1,0 +1,95 @@
+"""One round's channels: what the air does, and what the clients believe it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phy.csi import Csi
+from phy.fading import Fading, Taps
+from phy.grid import OfdmGrid
+
+
+class Channel(NamedTuple):
+    """The clients' channels in one trial, constant within a slot.
+
+    response : [num_clients, num_slots, num_carriers], complex64, unit mean power
+    estimate : the same as the clients know it; the very same array if they know it perfectly
+    taps : at the instants of ``response``
+
+    A static channel has one slot, however long the block.
+    """
+
+    response: NDArray[np.complex64]
+    estimate: NDArray[np.complex64]
+    taps: Taps
+
+
+def steering(delays: NDArray[np.float64], grid: OfdmGrid) -> NDArray[np.complex64]:
+    """exp(-j 2 pi f tau): ``delays [..., num_paths]`` to ``[..., num_paths, num_carriers]``."""
+    phases = -2 * np.pi * delays[..., None] * grid.frequencies
+    return np.exp(1j * phases).astype(np.complex64)
+
+
+def longest_delay(taps: Taps) -> float:
+    """The largest delay of a path that carries power [s]; negative delays are refused."""
+    used = (np.abs(taps.gains) > 0).any(axis=1)  # [num_clients, num_paths]; Sionna pads paths
+    delays = np.broadcast_to(taps.delays, used.shape)[used]
+    if delays.size and delays.min() < 0:
+        raise ValueError(f"path delay = {delays.min():g} s is not allowed: give delays >= 0")
+    return float(delays.max(initial=0.0))
+
+
+def draw_channels(
+    grid: OfdmGrid,
+    fading: Fading,
+    csi: Csi,
+    *,
+    clients: NDArray[np.int64],
+    path_gain: NDArray[np.float64],
+    num_slots: int,
+    time: float,
+    rngs: list[np.random.Generator],
+    device_rngs: Sequence[np.random.Generator | None],
+) -> list[Channel]:
+    """Draw each trial's fading and CSI for a block that begins at ``time`` [s].
+
+    A moving channel is sampled mid-slot, and so is what the clients see of it, unless aged.
+    """
+    num_slots = num_slots if fading.moving else 1
+    times = time + (np.arange(num_slots) + 0.5) * np.float64(grid.slot_duration)
+    aged = fading.moving and csi.delay > 0
+    instants = np.concatenate([times, times - csi.delay]) if aged else times
+
+    drawn = [
+        fading.draw(clients, instants, rng, device_rng)
+        for rng, device_rng in zip(rngs, device_rngs, strict=True)
+    ]
+    channels = []
+    for taps, response, rng in zip(drawn, _responses(drawn, fading, grid), rngs, strict=True):
+        now, seen = response[:, :num_slots], response[:, -num_slots:]
+        seen = seen if aged else now
+        estimate = csi.estimate(seen, grid, path_gain, rng)
+        channels.append(Channel(now, estimate, Taps(taps.gains[:, :num_slots], taps.delays)))
+    return channels
+
+
+def _responses(
+    drawn: list[Taps], fading: Fading, grid: OfdmGrid
+) -> Iterable[NDArray[np.complex64]]:
+    """Of each trial, [num_clients, num_times, num_carriers]."""
+    if fading.delays is None:
+        return [taps.gains @ steering(taps.delays, grid) for taps in drawn]
+    gains = np.array([taps.gains for taps in drawn])
+    # all trials in one matrix, so that it is one product
+    flat = gains.reshape(-1, gains.shape[-1]) @ _shared_steering(fading.delays.tobytes(), grid)
+    return flat.reshape(*gains.shape[:-1], -1)
+
+
+@lru_cache(maxsize=8)
+def _shared_steering(delays: bytes, grid: OfdmGrid) -> NDArray[np.complex64]:
+    return steering(np.frombuffer(delays), grid)

@@ -1,0 +1,127 @@
+"""Any channel model of Sionna's as fading: CDL, UMi, UMa, RMa, TDL, RayleighBlockFading, CIRs."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phy import quiet
+from phy.checks import assign, number
+from phy.fading import Taps
+
+FINEST_STEP = 64  # instants that do not fall on one time grid are rounded to such a part of a slot
+
+
+@dataclass(frozen=True)
+class SionnaFading:
+    """Fading drawn by a Sionna ``ChannelModel`` with one antenna at either end.
+
+    A model of one link (TDL, CDL, a CIRDataset of single links) is called with the clients in its
+    batch axis. A model with several transmitters (RayleighBlockFading with num_tx, UMi, UMa or RMa
+    with a topology and ``direction="uplink"``) has client i as its transmitter i.
+
+    The model is seeded from the round's rng and called once a round, so it is new in every round:
+    a Sionna model keeps no state that could correlate them. A CIRDataset hands out its responses in
+    an order of its own, whatever the seed.
+
+    model : as built by the user
+    mean_power : of the model's response; it is divided out so that fading has unit mean power.
+        Measured or ray-traced responses and models with path loss need it; path loss that differs
+        between clients belongs in the link's ``path_gain``.
+
+    Examples
+    --------
+    ::
+
+        from sionna.phy.channel import RayleighBlockFading
+        fading = SionnaFading(RayleighBlockFading(1, 1, num_tx=10, num_tx_ant=1))
+    """
+
+    model: Any
+    mean_power: float = 1.0
+
+    moving = True  # the model may move: it is asked for every slot
+    law = None
+    delays = None
+
+    def __post_init__(self) -> None:
+        if not callable(self.model):
+            raise ValueError(f"model = {self.model!r} is not allowed: give a Sionna channel model")
+        assign(self, mean_power=number("mean_power", self.mean_power, above=0))
+
+    def draw(
+        self,
+        clients: NDArray[np.int64],
+        times: NDArray[np.float64],
+        rng: np.random.Generator,
+        device_rng: np.random.Generator | None,
+    ) -> Taps:
+        steps, rate = _time_grid(times)
+        quiet.sionna().config.seed = int(rng.integers(2**31))
+        a, tau = self._call(len(clients), int(steps.max()) + 1, rate)
+        gains, delays = _of_clients(a, tau, clients)
+        if gains.shape[1] == 1:  # a model without time, such as a recorded snapshot
+            gains = np.repeat(gains, len(times), axis=1)
+        elif gains.shape[1] <= steps.max():
+            raise ValueError(
+                f"model gives {gains.shape[1]} time steps, but the round and the age of its CSI "
+                f"need {steps.max() + 1}: give a model with that many, or with one"
+            )
+        else:
+            gains = gains[:, steps]
+        if not np.isfinite(gains).all():
+            raise ValueError("model gives path coefficients that are not finite")
+        return Taps((gains / np.sqrt(self.mean_power)).astype(np.complex64), delays)
+
+    def _call(self, num_clients: int, num_steps: int, rate: float) -> tuple[NDArray, NDArray]:
+        takes = inspect.signature(self.model.__call__).parameters
+        if "batch_size" not in takes:  # a system-level model: its topology says how many
+            a, tau = self.model(num_steps, rate)
+        else:
+            # a model of one link has no number of transmitters
+            batch = 1 if getattr(self.model, "num_tx", 1) > 1 else num_clients
+            a, tau = self.model(batch, num_steps, rate)
+        return np.asarray(a), np.asarray(tau, np.float64)
+
+
+def _of_clients(
+    a: NDArray, tau: NDArray, clients: NDArray[np.int64]
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """Sionna's axes to [num_clients, num_times, num_paths] and [num_clients, num_paths]."""
+    batch, num_rx, num_rx_ant, num_tx, num_tx_ant, _, _ = a.shape
+    if (num_rx, num_rx_ant, num_tx_ant) != (1, 1, 1):
+        raise ValueError(
+            f"model has num_rx = {num_rx}, num_rx_ant = {num_rx_ant}, num_tx_ant = {num_tx_ant}: "
+            "give one receiver and one antenna at either end (direction='uplink')"
+        )
+    if num_tx > 1:
+        if clients.max() >= num_tx:
+            raise ValueError(
+                f"model has {num_tx} transmitters, but client {clients.max()} takes part"
+            )
+        a, tau = a[0, 0, 0, clients, 0], tau[0, 0, clients]
+    else:
+        if batch < len(clients):
+            raise ValueError(
+                f"model gives {batch} links at a time, but {len(clients)} clients take part: "
+                "set its batch_size"
+            )
+        a, tau = a[: len(clients), 0, 0, 0, 0], tau[: len(clients), 0, 0]
+    return np.swapaxes(a, 1, 2), tau
+
+
+def _time_grid(times: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Where ``times`` lie on a uniform grid from zero, and its sampling frequency [Hz]."""
+    since = times - times.min()
+    gaps = np.diff(np.unique(since))
+    if not len(gaps):
+        return np.zeros(len(times), np.int64), 1.0
+    unit = times[1] - times[0] if len(times) > 2 else gaps[0]  # a slot, or the age of the CSI
+    parts = [Fraction(t / unit).limit_denominator(FINEST_STEP).denominator for t in since]
+    finest = min(int(np.lcm.reduce(parts)), FINEST_STEP)
+    return np.rint(since / unit * finest).astype(np.int64), finest / unit

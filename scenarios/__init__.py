@@ -1,0 +1,1 @@
+"""Studies: configurations, sweeps, their store and the command line."""

@@ -1,0 +1,198 @@
+"""One OFDM round, timed side by side: this OfdmLink, stock Sionna, and the arithmetic's floor.
+
+    python -m tests.bench.ofdm_round
+
+Everything runs in one process, turn by turn, and each number is the best of many turns; read the
+ratios, not the milliseconds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from links import OfdmLink
+from phy import OfdmGrid, Packing, Tdl, quiet
+from phy.channel import steering
+
+CLIENTS, LENGTH, BATCH = 10, 7850, 32
+GRID = OfdmGrid()
+GAIN = 1e-5
+OURS = "this OfdmLink, open + send"
+
+
+def best_times(works: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Seconds of each work: the best average over a tenth of a second, of 11 taken in turn."""
+    times = dict.fromkeys(works, np.inf)
+    for work in works.values():
+        work()
+    for _ in range(11):
+        for name, work in works.items():
+            count, start = 0, time.perf_counter()
+            while (elapsed := time.perf_counter() - start) < 0.1:
+                work()
+                count += 1
+            times[name] = min(times[name], elapsed / count)
+    return times
+
+
+def generators(count: int) -> list[np.random.Generator]:
+    return [np.random.Generator(np.random.Philox(seed)) for seed in range(count)]
+
+
+def signals_of(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+
+
+def our_round(batch: int) -> Callable[[], object]:
+    link = OfdmLink(grid=GRID, fading=Tdl("A"))
+    rngs = generators(batch)
+    signals = signals_of(batch, CLIENTS, LENGTH)
+    return lambda: link.open(CLIENTS, LENGTH, rngs).send(signals, GAIN)
+
+
+def floor(batch: int) -> dict[str, Callable[[], object]]:
+    """What a round cannot avoid, each piece alone, on operands of its own for every realisation."""
+    packing = Packing(GRID, LENGTH)
+    symbols, carriers = packing.num_symbols, GRID.num_carriers
+    rngs = generators(batch)
+    rng = np.random.default_rng(0)
+    paths = len(Tdl("A").delays)
+    taps = rng.standard_normal((batch * CLIENTS, 2 * paths), dtype=np.float32).view(np.complex64)
+    matrix = steering(Tdl("A").delays, GRID)
+    pairs = packing.pairs(signals_of(batch, CLIENTS, LENGTH))
+    placed = np.ascontiguousarray(packing.pack(signals_of(batch, CLIENTS, LENGTH)))
+    placed = placed.view(np.float32)
+    costs = rng.random((batch, CLIENTS, 2 * carriers), dtype=np.float32)
+    weights = (rng.random((2, batch, CLIENTS, 1, carriers)).T @ [1, 1j]).T.astype(np.complex64)
+    weights = np.ascontiguousarray(weights)
+    noise = np.empty((symbols, 2 * carriers), np.float32)
+    gathered = np.empty((CLIENTS, packing.num_elements), np.complex64)
+    products = np.empty((CLIENTS, symbols, carriers), np.complex64)
+    squares = np.empty((CLIENTS, symbols, 2 * carriers), np.float32)
+
+    def draw_noise() -> None:
+        for generator in rngs:
+            generator.standard_normal(out=noise, dtype=np.float32)
+
+    def interleave() -> None:
+        for vectors in pairs:
+            np.take(vectors, packing.source, axis=1, out=gathered, mode="clip")
+            np.take(gathered[0], packing.source, out=gathered[1], mode="clip")  # and the sum back
+
+    def energies() -> None:
+        for elements, cost in zip(placed, costs, strict=True):
+            np.square(elements, out=squares) @ cost[:, :, None]
+
+    def weighted_sum() -> None:
+        for elements, weight in zip(placed.view(np.complex64), weights, strict=True):
+            np.multiply(elements, weight, out=products).sum(axis=0)
+
+    return {
+        "noise": draw_noise,
+        "taps @ steering": lambda: taps @ matrix,
+        "interleaving": interleave,
+        "energies": energies,
+        "weighted complex sum": weighted_sum,
+    }
+
+
+def stock_rounds() -> dict[str, Callable[[], object]]:
+    """The same round from Sionna's blocks, as a user would write it: eager and XLA.
+
+    "one step" is the same, helped along: the static channel is worked out for one symbol instead
+    of for all, which Sionna's GenerateOFDMChannel does not do by itself.
+    """
+    quiet.sionna()
+    import tensorflow as tf
+    from sionna.phy.channel import (
+        ApplyOFDMChannel,
+        GenerateOFDMChannel,
+        cir_to_ofdm_channel,
+        subcarrier_frequencies,
+    )
+    from sionna.phy.channel.tr38901 import TDL
+    from sionna.phy.ofdm import RemoveNulledSubcarriers, ResourceGrid, ResourceGridMapper
+
+    packing = Packing(GRID, LENGTH)
+    resources = ResourceGrid(
+        num_ofdm_symbols=packing.num_symbols,
+        fft_size=GRID.fft_size,
+        subcarrier_spacing=GRID.subcarrier_spacing,
+        num_tx=CLIENTS,
+        cyclic_prefix_length=GRID.cp_length,
+        num_guard_carriers=GRID.guards,
+        dc_null=GRID.dc_null,
+    )
+    tdl = TDL("A", 100e-9, 3.5e9)
+    generate, apply = GenerateOFDMChannel(tdl, resources), ApplyOFDMChannel()
+    mapper, used = ResourceGridMapper(resources), RemoveNulledSubcarriers(resources)
+    frequencies = subcarrier_frequencies(GRID.fft_size, GRID.subcarrier_spacing)
+    signals = tf.constant(signals_of(CLIENTS, LENGTH))
+    noise_variance = tf.constant(0.2 / GAIN**2)
+    interleaver = tf.constant(packing.source)
+    inverse_interleaver = tf.constant(np.argsort(packing.source))
+    padding = 2 * packing.num_elements - LENGTH
+
+    def all_steps() -> tf.Tensor:
+        return generate(CLIENTS)
+
+    def one_step() -> tf.Tensor:
+        return cir_to_ofdm_channel(frequencies, *tdl(CLIENTS, 1, 1.0))
+
+    def one_round(vectors: tf.Tensor, channel: Callable[[], tf.Tensor]) -> list[tf.Tensor]:
+        # the clients come as a batch of single links, and become transmitters of one
+        response = tf.transpose(channel(), [3, 1, 2, 0, 4, 5, 6])
+        pairs = tf.reshape(tf.pad(vectors, [[0, 0], [0, padding]]), [CLIENTS, -1, 2])
+        elements = tf.gather(tf.complex(pairs[..., 0], pairs[..., 1]), interleaver, axis=1)
+        mapped = mapper(elements[None, :, None])
+        own = response[:, 0, 0]
+        active = tf.cast(tf.square(tf.abs(own)) > 0.05, tf.complex64)
+        sent = mapped * active * tf.math.divide_no_nan(tf.ones_like(own), own)
+        energy = tf.reduce_sum(tf.square(tf.abs(sent)), axis=-1)
+        received = tf.reshape(used(apply(sent, response, noise_variance)), [-1])
+        total = tf.gather(received, inverse_interleaver)
+        parts = tf.stack([tf.math.real(total), tf.math.imag(total)], axis=-1)
+        return [tf.reshape(parts, [-1])[:LENGTH], energy]
+
+    compiled = tf.function(one_round, jit_compile=True)
+
+    def timed(work: Callable, channel: Callable[[], tf.Tensor]) -> Callable[[], object]:
+        return lambda: [result.numpy() for result in work(signals, channel)]
+
+    return {
+        "stock Sionna, eager": timed(one_round, all_steps),
+        "stock Sionna, XLA": timed(compiled, all_steps),
+        "stock Sionna, one step, eager": timed(one_round, one_step),
+        "stock Sionna, one step, XLA": timed(compiled, one_step),
+    }
+
+
+def print_stock() -> None:
+    print(f"One round of {CLIENTS} clients, {LENGTH} entries, TDL-A, FFT {GRID.fft_size}, batch 1")
+    times = best_times({OURS: our_round(1), **stock_rounds()})
+    for name, seconds in times.items():
+        print(f"  {name:30s} {seconds * 1e3:9.3f} ms   {seconds / times[OURS]:7.1f} x")
+
+
+def print_floor(batch: int) -> None:
+    print(f"\nAgainst the floor, batch {batch}, a realisation")
+    pieces = floor(batch)
+    times = best_times({OURS: our_round(batch), **pieces})
+    bottom = sum(times[name] for name in pieces)
+    for name in pieces:
+        print(f"  {name:30s} {times[name] / batch * 1e6:9.1f} us")
+    print(f"  {'floor, their sum':30s} {bottom / batch * 1e6:9.1f} us")
+    print(f"  {OURS:30s} {times[OURS] / batch * 1e6:9.1f} us   {times[OURS] / bottom:7.2f} x")
+
+
+def main() -> None:
+    print_floor(1)
+    print_floor(BATCH)
+    print_stock()
+
+
+if __name__ == "__main__":
+    main()

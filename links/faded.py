@@ -39,7 +39,7 @@ class FadedLink(RadioLink):
     control: str = "inversion"
 
     @property
-    def grid(self) -> OfdmGrid:
+    def channel_grid(self) -> OfdmGrid:
         """The carriers that pilots and fading see."""
         raise AssertionError("a link says what its carriers are")
 
@@ -63,7 +63,7 @@ class FadedLink(RadioLink):
 
     def draw_channels(self, opening: Opening, num_slots: int) -> list[Channel]:
         return draw_channels(
-            self.grid,
+            self.channel_grid,
             self.fading,
             self.csi,
             clients=opening.clients,
@@ -104,7 +104,7 @@ class FadedLink(RadioLink):
             heard = np.einsum("i,isk->sk", weights, active)
         else:
             assert self.fading.law is not None
-            errors = self.csi.error_variance(self.grid, self.path_gains(opening))
+            errors = self.csi.error_variance(self.channel_grid, self.path_gains(opening))
             chance = power.active_probability(self.truncation, self.fading.law, errors)
             heard = (weights @ chance)[None, :]
         factor = np.divide(1, heard, out=np.zeros_like(heard), where=heard > 0)

@@ -34,7 +34,7 @@ class FadingLink(FadedLink):
         assign(self, bandwidth=number("bandwidth", self.bandwidth, above=0))
 
     @property
-    def grid(self) -> OfdmGrid:
+    def channel_grid(self) -> OfdmGrid:
         """The one carrier that pilots and fading see."""
         return OfdmGrid(
             fft_size=1,

@@ -66,6 +66,10 @@ class OfdmLink(FadedLink):
         if self.fading.delays is not None:
             self._refuse_long(float(np.max(self.fading.delays)))
 
+    @property
+    def channel_grid(self) -> OfdmGrid:
+        return self.grid
+
     def _refuse_long(self, delay: float) -> None:
         if delay > self.grid.cp_duration * (1 + 1e-9):
             raise ValueError(

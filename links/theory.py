@@ -174,7 +174,7 @@ def _(link: FadedLink, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.floa
 def _error_variances(link: FadedLink, num_clients: int) -> NDArray[np.float64]:
     """[num_clients, num_carriers]"""
     path_gain = np.broadcast_to(np.asarray(link.path_gain, np.float64), (num_clients,))
-    return link.csi.error_variance(link.grid, path_gain)
+    return link.csi.error_variance(link.channel_grid, path_gain)
 
 
 def _expected_share(link: FadedLink, num_clients: int) -> float:

@@ -166,6 +166,8 @@ class AgedCsi:
 
     def __post_init__(self) -> None:
         assign(self, delay=number("delay", self.delay, least=0))
+        if isinstance(self.of, type) or not hasattr(self.of, "estimate"):
+            raise ValueError(f"of = {self.of!r} is not allowed: give one of phy's CSI, built")
         if self.of.delay:
             raise ValueError(f"of = {self.of!r} is not allowed: it is aged already, add the delays")
 

@@ -1,0 +1,107 @@
+"""Inversion by hand, and the optimal control against a search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from phy.channel import Channel
+from phy.fading import Law, Taps
+from phy.power import active_probability, invert, mmse, mmse_scale
+from phy.randomness import complex_normal
+
+
+def channel(response, estimate=None):
+    h = np.asarray(response, np.complex64)[:, None, None]
+    seen = h if estimate is None else np.asarray(estimate, np.complex64)[:, None, None]
+    return Channel(h, seen, Taps(h, np.zeros(1)))
+
+
+def test_inversion_by_hand():
+    precoding = invert(channel([2.0, 0.5j, 0.1]), np.array([1.0, 4.0, 1.0]), truncation=0.05)
+    np.testing.assert_allclose(precoding.cost.ravel(), [1 / 4, 1 / (4 * 0.25), 0])
+    np.testing.assert_array_equal(precoding.weight.ravel(), [1, 1, 0])
+    np.testing.assert_array_equal(precoding.active_fraction, [1, 1, 0])
+
+
+def test_inversion_of_a_wrong_estimate_leaves_their_ratio():
+    wrong = channel([2.0, 1j], estimate=[1.0, 2.0])
+    precoding = invert(wrong, np.ones(2), truncation=0.0)
+    np.testing.assert_allclose(precoding.weight.ravel(), [2, 0.5j])
+    np.testing.assert_allclose(precoding.cost.ravel(), [1, 1 / 4])
+
+
+def test_truncation_acts_on_the_estimate():
+    wrong = channel([1.0, 0.1], estimate=[0.1, 1.0])
+    active = invert(wrong, np.ones(2), truncation=0.05).active
+    np.testing.assert_array_equal(active.ravel(), [False, True])
+
+
+@pytest.mark.parametrize("truncation", [0.0, 0.1])
+def test_a_dead_channel_is_silent_and_divides_by_nothing(truncation):
+    for build in (
+        lambda: invert(channel([0.0, 1.0]), np.ones(2), truncation),
+        lambda: mmse(channel([0.0, 1.0]), np.ones(2), truncation, np.ones(2), 0.1),
+        lambda: mmse(channel([0.0, 0.0]), np.ones(2), truncation, np.ones(2), 0.0),
+    ):
+        with np.errstate(all="raise"):
+            precoding = build()
+        assert precoding.cost.ravel()[0] == 0
+        assert precoding.weight.ravel()[0] == 0
+        assert np.isfinite(precoding.cost).all()
+        assert (precoding.scale > 0).all()
+
+
+def sum_mse(reach, eta, noise):
+    return np.square(np.minimum(reach / np.sqrt(eta), 1) - 1).sum(axis=0) + noise / eta
+
+
+def test_optimal_control_is_never_worse_than_a_search(rng):
+    for _ in range(200):
+        clients = int(rng.integers(1, 12))
+        reach = np.abs(complex_normal(rng, (clients,))) * rng.uniform(0.2, 3, clients)
+        noise = float(rng.exponential(1.0))
+        best = float(sum_mse(reach, mmse_scale(reach, noise), noise))
+        grid = np.geomspace(1e-3, 1e3, 4000)
+        assert best <= sum_mse(reach[:, None], grid, noise).min() * (1 + 1e-9)
+        found = minimize_scalar(
+            lambda x, q=reach, n=noise: sum_mse(q, np.exp(x), n), bounds=(-8, 8), method="bounded"
+        )
+        assert best <= found.fun * (1 + 1e-9)
+
+
+def test_optimal_control_by_hand():
+    # one client: eta = (N0 + q^2)^2 / q^2 is above q^2, so it sends with full power
+    precoding = mmse(channel([0.5]), np.ones(1), 0.0, element_power=np.array([4.0]), noise=1.0)
+    np.testing.assert_allclose(precoding.scale.ravel(), [2.0])
+    np.testing.assert_allclose(precoding.cost.ravel(), [4.0])
+    np.testing.assert_allclose(precoding.weight.ravel(), [0.5])
+    # no noise: inversion, limited by the weakest
+    precoding = mmse(channel([0.5, 1j]), np.ones(2), 0.0, np.ones(2), noise=0.0)
+    np.testing.assert_allclose(precoding.weight.ravel(), [1, 1])
+    np.testing.assert_allclose(precoding.cost.ravel(), [1, 0.25])
+
+
+def test_optimal_control_knows_path_gain_and_never_exceeds_its_power(rng):
+    h = complex_normal(rng, (6,))
+    gains, powers = rng.uniform(0.1, 2, 6), rng.uniform(0.1, 2, 6)
+    apart = mmse(channel(h), gains, 0.0, powers, noise=0.3)
+    merged = mmse(channel(h * np.sqrt(gains)), np.ones(6), 0.0, powers, noise=0.3)
+    np.testing.assert_allclose(apart.cost, merged.cost, rtol=1e-5)
+    np.testing.assert_allclose(apart.weight, merged.weight, rtol=1e-5)
+    assert (apart.cost.ravel() <= powers * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize(
+    ("truncation", "law", "error", "expected"),
+    [
+        (0.5, Law(0.0), 0.0, np.exp(-0.5)),
+        (0.5, Law(0.0), 1.0, np.exp(-0.25)),
+        (0.5, Law(1.0), 0.0, 1.0),
+        (1.5, Law(1.0), 0.0, 0.0),
+        (0.0, Law(0.7), 0.1, 1.0),
+    ],
+)
+def test_probability_of_being_active(truncation, law, error, expected):
+    assert float(active_probability(truncation, law, error)) == pytest.approx(expected)

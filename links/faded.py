@@ -107,5 +107,5 @@ class FadedLink(RadioLink):
             errors = self.csi.error_variance(self.channel_grid, self.path_gains(opening))
             chance = power.active_probability(self.truncation, self.fading.law, errors)
             heard = (weights @ chance)[None, :]
-        factor = np.divide(1, heard, out=np.zeros_like(heard), where=heard > 0)
+        factor = np.divide(1, heard, out=np.zeros_like(heard), where=heard > power.SMALLEST)
         return factor.astype(np.float32)

@@ -171,10 +171,11 @@ class BaseSlot:
         self, energy: NDArray[np.float64], gains: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """``[trials, m, L]``, what the round takes at those gains."""
-        with np.errstate(invalid="ignore"):
-            spent = energy * (gains * gains)[:, None, None]
-        # an infinite gain spends nothing where there is nothing to amplify
-        return spent if np.isfinite(gains).all() else np.where(energy > 0, spent, 0.0)
+        if np.isfinite(gains).all():
+            return energy * (gains * gains)[:, None, None]
+        if (energy[np.isinf(gains)] > 0).any():
+            raise ValueError("gain = inf is not allowed for signals that take energy")
+        return energy * np.where(np.isinf(gains), 1, gains * gains)[:, None, None]
 
     # Bookkeeping, for all trials.
 

@@ -39,9 +39,7 @@ class Csi(Protocol):
     ) -> NDArray[np.complex64]:
         """``response [num_clients, num_slots, num_carriers]`` as the clients see it."""
 
-    def error_variance(
-        self, grid: OfdmGrid, path_gain: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def error_variance(self, grid: OfdmGrid, path_gain: NDArray[np.float64]) -> NDArray[np.float64]:
         """[num_clients, num_carriers] variance of the additive error, ageing apart."""
 
 
@@ -61,9 +59,7 @@ class PerfectCsi:
     ) -> NDArray[np.complex64]:
         return response
 
-    def error_variance(
-        self, grid: OfdmGrid, path_gain: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def error_variance(self, grid: OfdmGrid, path_gain: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.zeros((len(path_gain), grid.num_carriers))
 
 
@@ -88,9 +84,7 @@ class NoisyCsi:
         error = complex_normal(rng, response.shape)
         return response + np.float32(self.variance**0.5) * error
 
-    def error_variance(
-        self, grid: OfdmGrid, path_gain: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def error_variance(self, grid: OfdmGrid, path_gain: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.full((len(path_gain), grid.num_carriers), self.variance)
 
 
@@ -147,9 +141,7 @@ class PilotCsi:
         basis = _delay_subspace(grid, self.num_taps)
         return (estimate @ basis.conj()) @ basis.T
 
-    def error_variance(
-        self, grid: OfdmGrid, path_gain: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def error_variance(self, grid: OfdmGrid, path_gain: NDArray[np.float64]) -> NDArray[np.float64]:
         variance = 10 ** (-self.snr_db / 10) / (path_gain * self.num_pilots)
         share = np.ones(grid.num_carriers)
         if self.num_taps is not None:
@@ -184,9 +176,7 @@ class AgedCsi:
     ) -> NDArray[np.complex64]:
         return self.of.estimate(response, grid, path_gain, rng)
 
-    def error_variance(
-        self, grid: OfdmGrid, path_gain: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def error_variance(self, grid: OfdmGrid, path_gain: NDArray[np.float64]) -> NDArray[np.float64]:
         return self.of.error_variance(grid, path_gain)
 
 

@@ -31,8 +31,8 @@ class Precoding(NamedTuple):
 
     cost : [num_clients, num_slots, num_carriers], float32, |b|^2, the transmit energy of a
         symbol of unit energy
-    weight : the same shape, bool, float32 or complex64, the factor that a symbol arrives with in the
-        sum, the server's scale divided out; 1 is perfect, 0 a truncated carrier
+    weight : the same shape, bool, float32 or complex64, the factor that a symbol arrives with in
+        the sum, the server's scale divided out; 1 is perfect, 0 a truncated carrier
     scale : [1 or num_slots, 1 or num_carriers], what the server divides by
     active : the shape of ``cost``, bool
     """

@@ -14,12 +14,16 @@ Rng = np.random.Generator | Sequence[np.random.Generator]
 def as_trials(field: str, rng: Rng) -> tuple[list[np.random.Generator], bool]:
     """The generators of all trials, and whether there is a trial axis."""
     batched = not isinstance(rng, np.random.Generator)
-    generators = [rng] if isinstance(rng, np.random.Generator) else list(rng)
-    if not generators or not all(isinstance(g, np.random.Generator) for g in generators):
+    generators = [rng] if isinstance(rng, np.random.Generator) else rng
+    if (
+        not isinstance(generators, Sequence)
+        or not generators
+        or not all(isinstance(generator, np.random.Generator) for generator in generators)
+    ):
         raise ValueError(
             f"{field} = {rng!r} is not allowed: give a numpy.random.Generator, or one a trial"
         )
-    return generators, batched
+    return list(generators), batched
 
 
 def device_key(device_rng: np.random.Generator | None, rng: np.random.Generator) -> int:

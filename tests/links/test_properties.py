@@ -1,0 +1,158 @@
+"""For any vectors, fading, CSI, truncation and powers (hypothesis)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
+
+SMALL = OfdmGrid(fft_size=16, cp_length=16, guards=(1, 1), dc_null=True, symbols_per_slot=2)
+CLIENTS = 3
+
+fadings = st.sampled_from(
+    [
+        NoFading(),
+        Rayleigh(),
+        Rayleigh(speed=30.0),
+        Rician(k_factor=2.0),
+        Tdl("A"),
+        Tdl("D", speed=30.0),
+    ]
+)
+csis = st.sampled_from(
+    [
+        PerfectCsi(),
+        NoisyCsi(0.1),
+        NoisyCsi(10.0),
+        PilotCsi(snr_db=0.0),
+        PilotCsi(snr_db=10.0, num_taps=1),
+        AgedCsi(1e-3),
+    ]
+)
+positive = st.floats(1e-6, 1e6)
+common = {
+    "snr_db": st.floats(-40, 60),
+    "power": positive | st.lists(positive, min_size=CLIENTS, max_size=CLIENTS),
+    "path_gain": positive | st.lists(positive, min_size=CLIENTS, max_size=CLIENTS),
+}
+faded = {
+    "fading": fadings,
+    "csi": csis,
+    "truncation": st.sampled_from([0.0, 1e-3, 0.1, 1.0, 100.0]),
+    "correction": st.sampled_from(["none", "active", "expected"]),
+    "control": st.sampled_from(["inversion", "mmse"]),
+}
+links = st.one_of(
+    st.builds(GaussianLink, **common),
+    st.builds(FadingLink, **common, **faded),
+    st.builds(
+        OfdmLink,
+        grid=st.just(SMALL),
+        budget=st.sampled_from(["symbol", "round"]),
+        interleaver_seed=st.none() | st.integers(0, 3),
+        **common,
+        **faded,
+    ),
+)
+
+
+@st.composite
+def vectors(draw):
+    """Anything from noise to a single entry, over many orders of magnitude."""
+    length = draw(st.integers(1, 200))
+    seed = draw(st.integers(0, 2**32 - 1))
+    size = draw(st.sampled_from([1e-20, 1e-5, 1.0, 1e5, 1e15]))
+    values = np.random.default_rng(seed).standard_normal((CLIENTS, length)) * size
+    shape = draw(st.sampled_from(["dense", "sparse", "one silent", "burst"]))
+    if shape == "sparse":
+        values *= np.random.default_rng(seed + 1).random(values.shape) < 0.1
+    elif shape == "one silent":
+        values[draw(st.integers(0, CLIENTS - 1))] = 0
+    elif shape == "burst":
+        values[:, : length // 2] *= 1e-4
+    return values.astype(np.float32)
+
+
+@given(link=links, signals=vectors(), seed=st.integers(0, 2**32 - 1))
+def test_no_budget_is_ever_exceeded_and_the_largest_gain_is_tight(link, signals, seed):
+    slot = link.open(CLIENTS, signals.shape[1], np.random.default_rng(seed))
+    gain = slot.max_gain(signals)
+    received = slot.send(signals, gain)  # always accepted
+    assert np.isfinite(received.total).all()
+    if np.isinf(gain):
+        assert not slot.energy(signals).any()
+        return
+    spent = received.energy
+    if slot.budget.shape[-1] == 1:
+        spent = spent.sum(axis=-1, keepdims=True)
+    used = spent / slot.budget
+    assert used.max() <= 1 + 1e-5
+    assert used.max() >= 1 - 1e-4
+    powers = np.broadcast_to(np.asarray(link.power), (CLIENTS,))
+    assert (received.energy.sum(axis=-1) <= powers * (1 + 1e-5)).all()
+    with pytest.raises(ValueError, match="times its budget"):
+        slot.send(signals, gain * 1.0001)
+    np.testing.assert_allclose(slot.load(signals).max(), 1 / gain**2, rtol=1e-4)
+
+
+@given(link=links, signals=vectors(), seed=st.integers(0, 2**32 - 1))
+def test_a_client_that_scales_down_by_its_load_fits(link, signals, seed):
+    slot = link.open(CLIENTS, signals.shape[1], np.random.default_rng(seed))
+    gain = slot.max_gain(signals)
+    if np.isinf(gain):
+        return
+    gain = 10 * gain
+    with np.errstate(divide="ignore"):
+        down = np.minimum(1, (1 - 1e-6) / (gain * np.sqrt(slot.load(signals))))
+    slot.send((signals.astype(np.float64) * down[:, None]), gain)
+
+
+every_link = links | st.just(IdealLink()) | st.builds(OrthogonalLink, grid=st.just(SMALL), **common)
+
+
+@given(link=every_link, signals=vectors(), seed=st.integers(0, 2**32 - 1))
+def test_a_trial_draws_the_same_alone_and_in_a_batch(link, signals, seed):
+    def rngs(key):
+        return [np.random.default_rng([seed, key, trial]) for trial in range(3)]
+
+    length = signals.shape[1]
+    batch = np.stack([signals, 2 * signals, signals[::-1]])
+    options = {"clients": [4, 0, 2], "time": 1.5}
+    if not np.isscalar(getattr(link, "power", 1.0)) or not np.isscalar(
+        getattr(link, "path_gain", 1.0)
+    ):
+        options["clients"] = [1, 0, 2]
+    together = link.open(CLIENTS, length, rngs(0), device_rng=rngs(1), **options)
+    gains = together.max_gain(batch)
+    received = together.send(batch, gains)
+    for trial in range(3):
+        alone = link.open(CLIENTS, length, rngs(0)[trial], device_rng=rngs(1)[trial], **options)
+        np.testing.assert_allclose(alone.energy(batch[trial]), together.energy(batch)[trial], 1e-4)
+        single = alone.send(batch[trial], gains[trial])
+        size = np.abs(single.total).max()
+        np.testing.assert_allclose(received.total[trial], single.total, atol=1e-5 * size)
+        for name, value in single.diagnostics.items():
+            assert np.shape(received.diagnostics[name]) == (3, *np.shape(value))
+        assert received.energy.shape == (3, *single.energy.shape)
+
+
+@given(
+    link=every_link,
+    signals=vectors(),
+    seed=st.integers(0, 2**32 - 1),
+    bad=st.sampled_from([np.nan, np.inf, -np.inf]),
+    data=st.data(),
+)
+def test_what_is_not_finite_is_refused_wherever_it_stands(link, signals, seed, bad, data):
+    client = data.draw(st.integers(0, CLIENTS - 1))
+    entry = data.draw(st.integers(0, signals.shape[1] - 1))
+    slot = link.open(CLIENTS, signals.shape[1], np.random.default_rng(seed))
+    signals = signals.copy()
+    signals[client, entry] = bad
+    for call in (slot.energy, slot.load, slot.max_gain, lambda s: slot.send(s, 1e-12)):
+        with pytest.raises(ValueError, match=rf"signals\[{client}, {entry}\] = -?(nan|inf)"):
+            call(signals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from links.radio import Noise, decibels
 from links.slot import BaseSlot, Opening, squared_norm
+from phy.randomness import complex_normal
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,9 @@ class FlatSlot(BaseSlot):
         signal = squared_norm(arrived) * (gain * scale) ** 2
         measured = decibels(signal, len(arrived) * noise_std**2)
         if noise_std > 0 and np.isfinite(gain):
-            noise = self._opening.rngs[trial].standard_normal(len(arrived), dtype=np.float32)
-            noise *= np.float32(noise_std / (gain * scale))
-            arrived = arrived + noise
+            std = math.sqrt(2) * noise_std / (gain * scale)  # N0 = 2 sigma_c^2
+            pairs = complex_normal(self._opening.rngs[trial], (-(-len(arrived) // 2),), std)
+            arrived = arrived + pairs.view(np.float32)[: len(arrived)]
         return self._made_up(trial, arrived, weights), {"received_snr_db": measured}
 
     def _made_up(self, trial: int, received: NDArray, weights: NDArray[np.float64]) -> NDArray:

@@ -6,6 +6,7 @@ Movement within a slot is not modelled, and so no interference between carriers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,7 @@ from phy.checks import assign, choice, integer
 from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
 from phy.packing import Packing, packing_for
+from phy.randomness import complex_normal
 from phy.sionna_uplink import SionnaUplink
 from phy.uplink import FusedUplink
 
@@ -129,10 +131,10 @@ class OfdmSlot(BaseSlot):
         scaled = [wave * np.float32(scale) for wave, scale in zip(waves, scales, strict=True)]
         return self._opening.outward(np.array(scaled))
 
-    def _energy(self, trial: int, signals: NDArray) -> NDArray[np.float64]:
+    def _energy(self, trial: int, signals: NDArray) -> NDArray:
         return self._uplink.energy(trial, signals)
 
-    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
+    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray]:
         return self._uplink.superpose(trial, signals)
 
     def _receive(
@@ -147,10 +149,9 @@ class OfdmSlot(BaseSlot):
         measured = decibels(signal, opening.length * noise_std**2)
 
         if noise_std > 0 and np.isfinite(gain):
-            shape = (packing.num_symbols, 2 * packing.grid.num_carriers)
-            noise = opening.rngs[trial].standard_normal(shape, dtype=np.float32)
-            noise *= np.float32(noise_std / gain)
-            received = noise.view(np.complex64)
+            # N0 = 2 sigma_c^2
+            std = math.sqrt(2) * noise_std / gain
+            received = complex_normal(opening.rngs[trial], arrived.shape, std)
             if scale is not None:
                 received /= scale
             received += arrived
@@ -165,15 +166,18 @@ class OfdmSlot(BaseSlot):
     def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
         opening, grid = self._opening, self.packing.grid
         fraction = np.array([precoding.active_fraction for precoding in self.precodings])
-        symbols = np.full(opening.num_trials, self.packing.num_symbols)
-        pilots = np.full(opening.num_trials, self.packing.num_slots) * self.link.csi.pilots_per_slot
-        return {
-            **self._noise.report,
-            "active_fraction": fraction,
-            "silent": fraction == 0,
+        symbols = self.packing.num_symbols
+        pilots = self.packing.num_slots * self.link.csi.pilots_per_slot
+        constants = {
             "symbols": symbols,
             "pilot_symbols": pilots,
             "airtime": symbols * grid.symbol_duration,
             "pilot_airtime": pilots * grid.symbol_duration,
+        }
+        return {
+            **self._noise.report,
+            "active_fraction": fraction,
+            "silent": fraction == 0,
+            **{name: np.full(opening.num_trials, value) for name, value in constants.items()},
             "radiated_energy": spent.sum(axis=-1) * (1 + grid.cp_length / grid.fft_size),
         }

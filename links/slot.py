@@ -149,11 +149,11 @@ class BaseSlot:
 
     # What the medium does, for one trial: signals [m, d].
 
-    def _energy(self, trial: int, signals: NDArray) -> NDArray[np.float64]:
+    def _energy(self, trial: int, signals: NDArray) -> NDArray:
         """``[m, L]``: what sending at unit gain takes."""
         return self._superpose(trial, signals)[1]
 
-    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
+    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray]:
         """What arrives at unit gain without noise, in the medium's own form, and its energy."""
         raise AssertionError("a slot says what its medium does")
 
@@ -192,7 +192,7 @@ class BaseSlot:
     ) -> tuple[tuple[NDArray, NDArray], NDArray[np.float64]]:
         """As ``_superpose``, with the true sum, taken while the signals are in the cache."""
         arrived, energy = self._superpose(trial, signals)
-        return (arrived, signals.sum(axis=0)), energy
+        return (arrived, np.ones(len(signals), signals.dtype) @ signals), energy
 
     def _moderated(
         self,
@@ -208,9 +208,11 @@ class BaseSlot:
         with np.errstate(over="ignore", invalid="ignore"):
             done = [work(trial, vectors) for trial, vectors in enumerate(signals)]
             results = [result for result, _ in done]
-            energy = np.array([spent for _, spent in done])
-            totals = energy.sum(axis=(1, 2))
+            energy = np.array([spent for _, spent in done], np.float64)
+            totals = energy.reshape(len(signals), -1).sum(axis=1)
         scales = np.ones(len(signals))
+        if MODERATE[0] < totals.min() and totals.max() < MODERATE[1]:
+            return results, energy, scales
         moderate = (MODERATE[0] < totals) & (totals < MODERATE[1])
         for trial in np.flatnonzero(~moderate).tolist():
             vectors = signals[trial]
@@ -219,7 +221,7 @@ class BaseSlot:
             if peak > 0:
                 scales[trial] = scale = 2.0 ** math.floor(math.log2(peak))
                 results[trial], spent = work(trial, (vectors / scale).astype(vectors.dtype))
-                energy[trial] = spent * scale**2
+                energy[trial] = spent.astype(np.float64) * scale**2
         return results, energy, scales
 
     def _refuse_infinite(self, trial: int, vectors: NDArray) -> None:

@@ -81,8 +81,7 @@ class NoisyCsi:
         path_gain: NDArray[np.float64],
         rng: np.random.Generator,
     ) -> NDArray[np.complex64]:
-        error = complex_normal(rng, response.shape)
-        return response + np.float32(self.variance**0.5) * error
+        return response + complex_normal(rng, response.shape, std=self.variance**0.5)
 
     def error_variance(self, grid: OfdmGrid, path_gain: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.full((len(path_gain), grid.num_carriers), self.variance)
@@ -132,8 +131,8 @@ class PilotCsi:
     ) -> NDArray[np.complex64]:
         pilots = qpsk_pilots(self.num_pilots, grid.num_carriers)
         amplitude = np.sqrt(path_gain).astype(np.float32)[:, None, None, None]
-        noise = complex_normal(rng, (*response.shape[:2], *pilots.shape))
-        noise *= np.float32(10 ** (-self.snr_db / 20))
+        noise_std = 10 ** (-self.snr_db / 20)
+        noise = complex_normal(rng, (*response.shape[:2], *pilots.shape), noise_std)
         received = amplitude * response[:, :, None, :] * pilots + noise
         estimate = (received * pilots.conj()).mean(axis=2) / amplitude[..., 0]
         if self.num_taps is None:

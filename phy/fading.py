@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.constants import speed_of_light
 
 from phy.checks import assign, choice, number
-from phy.randomness import complex_normal, device_key, device_stream
+from phy.randomness import device_key, device_stream
 
 NUM_SINUSOIDS = 32
 LOS_ANGLE = np.pi / 4  # between a client's movement and its line of sight, as in Sionna's TDL
@@ -128,7 +128,8 @@ class DelayLine:
 
     @cached_property
     def _amplitudes(self) -> NDArray[np.float32]:
-        return np.sqrt(self.profile.diffuse).astype(np.float32)
+        """Standard deviations of the real and of the imaginary part of each path."""
+        return np.sqrt(self.profile.diffuse / 2).astype(np.float32)
 
     def draw(
         self,
@@ -140,7 +141,8 @@ class DelayLine:
         if self.moving:
             return Taps(self._moving(clients, times, device_key(device_rng, rng)), self.delays)
         specular = self.profile.specular
-        gains = complex_normal(rng, (len(clients), 1, len(self._amplitudes)))
+        shape = (len(clients), 1, 2 * len(self._amplitudes))
+        gains = rng.standard_normal(shape, dtype=np.float32).view(np.complex64)
         gains *= self._amplitudes
         if specular > 0:
             phases = 2 * np.pi * rng.random((len(clients), 1))
@@ -164,7 +166,8 @@ class DelayLine:
         strata = np.arange(NUM_SINUSOIDS)
         for i, client in enumerate(clients):
             stream = device_stream(key, int(client))
-            amplitudes = complex_normal(stream, (num_paths, NUM_SINUSOIDS))
+            shape = (num_paths, 2 * NUM_SINUSOIDS)
+            amplitudes = stream.standard_normal(shape, dtype=np.float32).view(np.complex64)
             angles = 2 * np.pi / NUM_SINUSOIDS * (strata + stream.random((num_paths, 1)))
             los_phase = 2 * np.pi * stream.random()
             shifts = np.cos(angles)

@@ -24,6 +24,7 @@ from phy.channel import Channel
 from phy.fading import Law
 
 SMALLEST = float(np.finfo(np.float32).tiny)  # a weaker channel cannot be inverted in float32
+UNIT_SCALE = np.ones((1, 1), np.float32)
 
 
 class Precoding(NamedTuple):
@@ -70,7 +71,7 @@ def invert(channel: Channel, path_gain: NDArray[np.float64], truncation: float) 
     if channel.estimate is not channel.response:
         weight = channel.response * channel.estimate.conj() * inverse
     cost = np.divide(inverse, path_gain.astype(np.float32)[:, None, None], out=inverse)
-    return Precoding(cost, weight, np.ones((1, 1), np.float32), active)
+    return Precoding(cost, weight, UNIT_SCALE, active)
 
 
 def mmse(

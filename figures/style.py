@@ -1,0 +1,46 @@
+"""One look for all figures: readable in a column of a paper, safe for colour-blind readers."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+# M. Okabe and K. Ito, "Color Universal Design", 2008
+BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#F0E442",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+COLUMN_WIDTH = 3.5
+"""Of a two-column paper [inch]."""
+
+
+def apply() -> None:
+    plt.rcParams.update(
+        {
+            "font.size": 8,
+            "axes.labelsize": 8,
+            "axes.titlesize": 8,
+            "legend.fontsize": 7,
+            "xtick.labelsize": 7,
+            "ytick.labelsize": 7,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.linewidth": 0.4,
+            "grid.alpha": 0.5,
+            "lines.linewidth": 1.2,
+            "legend.frameon": False,
+            "figure.constrained_layout.use": True,
+            "savefig.dpi": 200,
+            "svg.fonttype": "none",
+        }
+    )

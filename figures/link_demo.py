@@ -1,6 +1,6 @@
 """Print and draw one round over every link.
 
-    python -m figures.link_demo
+python -m figures.link_demo
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,8 @@ def model_updates(rng: np.random.Generator) -> NDArray[np.float32]:
     return (envelope * rng.standard_normal((CLIENTS, LENGTH))).astype(np.float32)
 
 
-def links_at(**snr: float) -> dict[str, Link]:
+def links_at(snr_db: float | None = None, entry_snr_db: float | None = None) -> dict[str, Link]:
+    snr: dict[str, Any] = {"snr_db": snr_db, "entry_snr_db": entry_snr_db}
     return {
         "exact sum": IdealLink(),
         "Gaussian MAC": GaussianLink(**snr),
@@ -55,11 +57,13 @@ def send(link: Link, signals: NDArray[np.float32]) -> tuple[Reception, float]:
     return slot.send(signals, gain), gain
 
 
-def compare(signals: NDArray[np.float32], **snr: float) -> list[Row]:
+def compare(
+    signals: NDArray[np.float32], snr_db: float | None = None, entry_snr_db: float | None = None
+) -> list[Row]:
     """A round over each link, all with the same seed."""
     rows = []
     power = float(np.square(signals.sum(axis=0)).sum())
-    for name, link in links_at(**snr).items():
+    for name, link in links_at(snr_db, entry_snr_db).items():
         reception, gain = send(link, signals)
         expected = None
         if getattr(link, "control", "inversion") == "inversion":

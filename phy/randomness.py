@@ -61,8 +61,9 @@ def complex_normal(
         radius, angle = rng.random((2, len(part)), dtype=np.float32)
         np.subtract(1, radius, out=radius)  # in (0, 1]
         np.log(radius, out=radius)
-        radius *= np.float32(-(std**2))
+        np.negative(radius, out=radius)
         np.sqrt(radius, out=radius)
+        radius *= np.float32(std)
         angle *= np.float32(2 * np.pi)
         np.multiply(radius, np.cos(angle), out=part.real)
         np.multiply(radius, np.sin(angle), out=part.imag)

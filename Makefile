@@ -3,6 +3,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# The matrices of a round are small: a second BLAS thread costs more than it brings, and with two
+# test processes they would only be in each other's way.
+export OPENBLAS_NUM_THREADS = 1
+export OMP_NUM_THREADS = 1
+
 .PHONY: demo test test-all lint format bench clean
 
 demo: .venv/installed
@@ -29,6 +34,8 @@ bench: .venv/installed
 	$(BIN)/python -m tests.bench.scaling
 
 .venv/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 14) \
+	    else f"otafl needs Python 3.10 to 3.13, not {v[0]}.{v[1]}: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[test,lint]"

@@ -22,13 +22,13 @@ from scenarios import link_demo as demo
 def decibels(ratio: float | None) -> str:
     if ratio is None:
         return "-"
-    return f"{10 * np.log10(ratio):.1f}" if ratio > 0 else "-inf"
+    return f"{round(10 * np.log10(ratio), 1) + 0.0:.1f}" if ratio > 0 else "-inf"
 
 
 def table(title: str, rows: list[demo.Row]) -> Table:
     result = Table(title=title, title_justify="left")
     result.add_column("link")
-    for column in ("NMSE [dB]", "expected [dB]", "airtime [ms]", "energy"):
+    for column in ("NMSE [dB]", "expected [dB]", "airtime [ms]", "energy [P]"):
         result.add_column(escape(column), justify="right")
     for row in rows:
         result.add_row(
@@ -70,7 +70,7 @@ def draw_energy(axes: Axes, signals: NDArray[np.float32]) -> None:
         axes.step(symbols, share, where="mid", color=color, label=label)
     axes.axhline(1, color=style.BLACK, linestyle=":", label="budget")
     axes.set(
-        title="(b) Energy of the busiest client",
+        title="(b) Busiest client of each symbol",
         xlabel="OFDM symbol",
         ylabel="share of its budget",
         ylim=(0, 1.5),
@@ -86,7 +86,7 @@ def draw_sums(axes: Axes, signals: NDArray[np.float32]) -> None:
     axes.plot(truth, received, ".", color=style.BLUE, markersize=1.2, alpha=0.5, rasterized=True)
     axes.plot([-limit, limit], [-limit, limit], color=style.BLACK, linestyle=":")
     axes.set(
-        title="(c) The sum, entry by entry",
+        title=f"(c) The sum at {demo.ENTRY_SNR_DB:g} dB an entry",
         xlabel="true",
         ylabel="received",
         xlim=(-limit, limit),
@@ -116,15 +116,19 @@ def main() -> None:
     )
     console.print(
         table(
-            f"Block SNR {demo.BLOCK_SNR_DB:g} dB: the power of a round over the noise of an entry",
-            demo.compare(signals, snr_db=demo.BLOCK_SNR_DB),
+            f"Entry SNR {demo.ENTRY_SNR_DB:g} dB: the power of an entry over its noise",
+            demo.compare(signals, entry_snr_db=demo.ENTRY_SNR_DB),
         )
     )
     console.print(
         table(
-            f"Entry SNR {demo.ENTRY_SNR_DB:g} dB: the power of an entry over its noise",
-            demo.compare(signals, entry_snr_db=demo.ENTRY_SNR_DB),
+            f"Block SNR {demo.BLOCK_SNR_DB:g} dB, the paper's: a round's power over an entry's noise",
+            demo.compare(signals, snr_db=demo.BLOCK_SNR_DB),
         )
+    )
+    console.print(
+        "expected: the mean over fading and noise at the gain of this round, by links.theory; "
+        "energy: of all clients, in units of one client's power of a round."
     )
     for path in draw(signals, Path("out")):
         console.print(f"drawn: {path}")

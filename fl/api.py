@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +23,17 @@ class Reception:
     total : [..., d], what it believes the sum of the signals to be, the gain removed
     energy : [..., m, L], spent by each client in each OFDM symbol; one column on links without
         symbols
-    diagnostics : by name, each with the trial axis. Every link reports
+    diagnostics : by name, each with the trial axis. Every link of this package reports
 
         ``nmse`` : [...], squared error over the squared norm of the true sum
-        ``airtime`` : [...], time on the air, pilots apart [s]
-        ``radiated_energy`` : [..., m], prefix included
+        ``snr_db``, ``entry_snr_db`` : [...], the SNR of the link by both definitions
+        ``active_fraction``, ``silent`` : [..., m], how much of the spectrum a client could use,
+        and whether it was none
+        ``airtime``, ``pilot_airtime`` : [...], time on the air, and how much of it pilots took [s]
+        ``radiated_energy`` : [..., m], prefix included, pilots not
+
+        those over the air also ``received_snr_db`` [...], the energy of the sum at the antenna over
+        that of the noise; those with OFDM ``symbols`` [...].
     """
 
     total: NDArray
@@ -35,6 +41,7 @@ class Reception:
     diagnostics: Mapping[str, NDArray]
 
 
+@runtime_checkable
 class Slot(Protocol):
     """One round's uplink: fading drawn, channels estimated."""
 
@@ -61,12 +68,16 @@ class Slot(Protocol):
     ) -> Reception:
         """Send ``gain * signals`` and give back their sum, the gain removed.
 
-        weights : [..., m], each client's share in the sum, for a server that makes up for those
-            it did not hear; equal by default
+        Sending again on the same slot meets the same channels and new noise.
+
+        weights : [..., m], for a server that makes up for those it did not hear: how much each
+            client counts. The signals carry their weights already, and are not multiplied by
+            these; equal by default
         enforce : raise if a budget is exceeded by more than 1e-5
         """
 
 
+@runtime_checkable
 class Link(Protocol):
     """An uplink. It holds no state: what persists is a function of (device_rng, client, time)."""
 

@@ -11,10 +11,19 @@ from links.radio import Noise, RadioLink
 from links.slot import Opening
 from phy import power
 from phy.channel import Channel, draw_channels
-from phy.checks import assign, choice, number
+from phy.checks import assign, choice, instance_with, number
 from phy.csi import Csi, PerfectCsi
 from phy.fading import Fading, Rayleigh
 from phy.grid import OfdmGrid
+
+
+def check_grid(grid: OfdmGrid) -> None:
+    if not isinstance(grid, OfdmGrid):
+        raise ValueError(f"grid = {grid!r} is not allowed: give an OfdmGrid")
+
+
+def check_fading(fading: Fading) -> None:
+    instance_with("fading", fading, "draw", "Rayleigh(), Tdl('A') or SionnaFading(model)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +32,15 @@ class FadedLink(RadioLink):
 
     fading : how the channels behave
     csi : what clients know of them
-    truncation : a client is silent where its estimate of |h|^2, path gain apart, is not above this
+    truncation : under inversion, a client is silent where its estimate of |h|^2, path gain apart,
+        is not above this
     correction : what the server does about those it does not hear. "none" leaves their part out,
         which for a link that carries models acts as weight decay; "expected" divides by the
         probability of being active; "active" divides by the weight of those active on each
         carrier, and gives 0 where nobody is
     control : "inversion" of the channel, or "mmse", which gives up exactness on weak channels for
-        less noise (see :mod:`phy.power`)
+        less noise, and truncates nothing. It is optimal for symbols that gain brings to unit
+        variance, the same for all clients (see :mod:`phy.power`)
     """
 
     fading: Fading = field(default_factory=Rayleigh)
@@ -45,10 +56,8 @@ class FadedLink(RadioLink):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, method in (("fading", "draw"), ("csi", "estimate")):
-            value = getattr(self, name)
-            if isinstance(value, type) or not hasattr(value, method):
-                raise ValueError(f"{name} = {value!r} is not allowed: give one of phy's, built")
+        check_fading(self.fading)
+        instance_with("csi", self.csi, "estimate", "PerfectCsi() or PilotCsi()")
         assign(
             self,
             truncation=number("truncation", self.truncation, least=0),
@@ -83,29 +92,37 @@ class FadedLink(RadioLink):
             return [power.invert(channel, path_gain, self.truncation) for channel in channels]
         share = self.powers(opening) / num_elements
         return [
-            power.mmse(channel, path_gain, self.truncation, share, 2 * float(variance))
+            power.mmse(channel, path_gain, share, 2 * float(variance))
             for channel, variance in zip(channels, noise.variance, strict=True)
         ]
 
+    def expected_active(self, opening: Opening) -> NDArray[np.float64] | None:
+        """[num_clients, num_carriers], P(active), where ``correction`` asks for it."""
+        if self.correction != "expected":
+            return None
+        assert self.fading.law is not None
+        errors = self.csi.error_variance(self.channel_grid, self.path_gains(opening))
+        different, place = np.unique(errors, return_inverse=True)
+        chance = power.active_probability(self.truncation, self.fading.law, different)
+        return chance[place].reshape(errors.shape)
+
     def make_up(
         self,
-        opening: Opening,
         active: NDArray[np.bool_],
         weights: NDArray[np.float64],
+        chance: NDArray[np.float64] | None,
     ) -> NDArray[np.float32] | None:
-        """``correction`` as a factor on what was received, [num_slots, num_carriers].
+        """``correction`` as a factor on what was received, [1 or num_slots, num_carriers].
 
         active : [num_clients, num_slots, num_carriers]
         weights : [num_clients], of sum 1
+        chance : as ``expected_active`` gives it
         """
-        if self.correction == "none":
+        if self.correction == "none" or self.control == "mmse":
             return None
-        if self.correction == "active":
+        if chance is None:
             heard = np.einsum("i,isk->sk", weights, active)
         else:
-            assert self.fading.law is not None
-            errors = self.csi.error_variance(self.channel_grid, self.path_gains(opening))
-            chance = power.active_probability(self.truncation, self.fading.law, errors)
             heard = (weights @ chance)[None, :]
         factor = np.divide(1, heard, out=np.zeros_like(heard), where=heard > power.SMALLEST)
         return factor.astype(np.float32)

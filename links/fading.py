@@ -24,6 +24,8 @@ from phy.grid import OfdmGrid
 class FadingLink(FadedLink):
     """One complex gain a client and round; a frequency-selective fading is taken at its centre.
 
+    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
+    fading, csi, truncation, correction, control : see :class:`links.faded.FadedLink`
     bandwidth : complex channel uses a second, each of two entries; for the airtime only [Hz]
     """
 
@@ -64,6 +66,7 @@ class FadingSlot(FlatSlot):
     def __init__(self, link: FadingLink, opening: Opening) -> None:
         self.link = link
         self.channels = link.draw_channels(opening, num_slots=1)
+        self._chance = link.expected_active(opening)
         noise = link.noise_of(opening)
         elements = -(-opening.length // 2)
         each = link.precodings(opening, self.channels, noise, elements)
@@ -73,15 +76,10 @@ class FadingSlot(FlatSlot):
             scale=np.array([one.scale[0, 0] for one in each]),
             active=np.array([one.active[:, 0, 0] for one in each]),
         )
-        pilots = np.full(opening.num_trials, link.csi.pilots_per_slot)
-        report = {
-            **channel_uses(link.bandwidth, opening),
-            "pilot_symbols": pilots,
-            "pilot_airtime": pilots / link.bandwidth,
-        }
+        report = channel_uses(link.bandwidth, opening, link.csi.pilots_per_slot)
         super().__init__(opening, link.powers(opening), precoding, noise, report)
 
     def _made_up(self, trial: int, received: NDArray, weights: NDArray[np.float64]) -> NDArray:
         active = self.precoding.active[trial, :, None, None]
-        factor = self.link.make_up(self._opening, active, weights)
+        factor = self.link.make_up(active, weights, self._chance)
         return received if factor is None else received * factor[0, 0]

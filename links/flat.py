@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from links.radio import Noise, decibels
+from links.radio import Noise, received_snr_db
 from links.slot import BaseSlot, Opening, squared_norm
 from phy.randomness import complex_normal
 
@@ -64,8 +64,8 @@ class FlatSlot(BaseSlot):
         self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
     ) -> tuple[NDArray, dict[str, float]]:
         scale, noise_std = float(self.precoding.scale[trial]), self._noise_std[trial]
-        signal = squared_norm(arrived) * (gain * scale) ** 2
-        measured = decibels(signal, len(arrived) * noise_std**2)
+        noise_energy = len(arrived) * noise_std**2
+        measured = received_snr_db(squared_norm(arrived), gain * scale, noise_energy)
         if noise_std > 0 and np.isfinite(gain):
             std = math.sqrt(2) * noise_std / (gain * scale)  # N0 = 2 sigma_c^2
             pairs = complex_normal(self._opening.rngs[trial], (-(-len(arrived) // 2),), std)

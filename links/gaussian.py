@@ -30,16 +30,22 @@ BANDWIDTH = 12e6
 """Of the default OFDM grid: 400 carriers of 30 kHz [Hz]."""
 
 
-def channel_uses(bandwidth: float, opening: Opening) -> dict[str, NDArray[np.float64]]:
+def channel_uses(
+    bandwidth: float, opening: Opening, pilots: int = 0
+) -> dict[str, NDArray[np.float64]]:
     """What two entries a channel use, ``bandwidth`` uses a second, take of the air."""
-    uses = -(-opening.length // 2)
-    return {"airtime": np.full(opening.num_trials, uses / bandwidth)}
+    uses = -(-opening.length // 2) + pilots
+    return {
+        "airtime": np.full(opening.num_trials, uses / bandwidth),
+        "pilot_airtime": np.full(opening.num_trials, pilots / bandwidth),
+    }
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianLink(RadioLink):
     """The paper's MAC: the sum of what is sent, and Gaussian noise.
 
+    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
     bandwidth : complex channel uses a second, each of two entries; for the airtime only [Hz]
 
     Examples

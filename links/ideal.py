@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +44,20 @@ class UnboundSlot(BaseSlot):
     def __init__(self, opening: Opening) -> None:
         super().__init__(opening, np.full((opening.num_clients, 1), np.inf))
 
+    def _moderated(
+        self,
+        work: Callable[[int, NDArray], tuple[Any, NDArray[np.float64]]],
+        signals: NDArray,
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.float64]]:
+        for trial, vectors in enumerate(signals):
+            self._refuse_infinite(trial, vectors)
+        done = [work(trial, vectors) for trial, vectors in enumerate(signals)]
+        results, energy = zip(*done, strict=True)
+        return list(results), np.array(energy), np.ones(len(signals))
+
+    def _hold_budgets(self, spent: NDArray[np.float64]) -> None:
+        """There are none."""
+
     def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
         return signals.sum(axis=0), np.zeros((len(signals), 1))
 
@@ -51,4 +67,13 @@ class UnboundSlot(BaseSlot):
         return arrived, {}
 
     def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
-        return {"airtime": np.zeros(len(spent)), "radiated_energy": spent[..., 0]}
+        nothing, no_limit = np.zeros(len(spent)), np.full(len(spent), np.inf)
+        return {
+            "snr_db": no_limit,
+            "entry_snr_db": no_limit,
+            "active_fraction": np.ones(spent.shape[:2]),
+            "silent": np.zeros(spent.shape[:2], bool),
+            "airtime": nothing,
+            "pilot_airtime": nothing,
+            "radiated_energy": spent[..., 0],
+        }

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Rng
-from links.faded import FadedLink
-from links.radio import decibels
+from links.faded import FadedLink, check_grid
+from links.radio import received_snr_db
 from links.slot import BaseSlot, Opening, squared_norm
-from phy.channel import Channel, longest_delay
+from phy.channel import Channel, refuse_longer_than_prefix
 from phy.checks import assign, choice, integer
 from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
@@ -28,8 +28,10 @@ from phy.uplink import FusedUplink
 
 @dataclass(frozen=True, kw_only=True)
 class OfdmLink(FadedLink):
-    """Over-the-air sums through OFDM. Beyond what :class:`~links.faded.FadedLink` takes:
+    """Over-the-air sums through OFDM.
 
+    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
+    fading, csi, truncation, correction, control : see :class:`links.faded.FadedLink`
     grid : numerology
     budget : a client's ``power`` P holds for the "round", or as P/L for each of its L OFDM
         "symbol"s, which implies it
@@ -60,25 +62,16 @@ class OfdmLink(FadedLink):
             budget=choice("budget", self.budget, ("symbol", "round")),
             engine=choice("engine", self.engine, ("fast", "sionna")),
         )
-        if not isinstance(self.grid, OfdmGrid):
-            raise ValueError(f"grid = {self.grid!r} is not allowed: give an OfdmGrid")
+        check_grid(self.grid)
         if self.interleaver_seed is not None:
             seed = integer("interleaver_seed", self.interleaver_seed, least=0)
             assign(self, interleaver_seed=seed)
         if self.fading.delays is not None:
-            self._refuse_long(float(np.max(self.fading.delays)))
+            refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
 
     @property
     def channel_grid(self) -> OfdmGrid:
         return self.grid
-
-    def _refuse_long(self, delay: float) -> None:
-        if delay > self.grid.cp_duration * (1 + 1e-9):
-            raise ValueError(
-                f"fading has a path of {delay:.3g} s, longer than the cyclic prefix of "
-                f"{self.grid.cp_duration:.3g} s (cp_length = {self.grid.cp_length}): give a longer "
-                "prefix or a smaller delay spread, or use WaveformLink, which models what follows"
-            )
 
     def open(
         self,
@@ -93,15 +86,14 @@ class OfdmLink(FadedLink):
         opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
         packing = packing_for(self.grid, opening.length, self.interleaver_seed)
         channels = self.draw_channels(opening, packing.num_slots)
-        if self.fading.delays is None:
-            self._refuse_long(max(longest_delay(channel.taps) for channel in channels))
         return OfdmSlot(self, opening, packing, channels)
 
 
 class OfdmSlot(BaseSlot):
     """One block of OFDM symbols.
 
-    To be looked at: ``packing``, and of each trial ``channels`` and ``precodings``.
+    To be looked at: ``packing``, and of each trial ``channels`` and ``precodings``. It has working
+    memory of its own: one thread a slot.
     """
 
     def __init__(
@@ -115,6 +107,7 @@ class OfdmSlot(BaseSlot):
         self._noise = link.noise_of(opening)
         self._noise_std = self._noise.std
         self.precodings = link.precodings(opening, channels, self._noise, packing.num_elements)
+        self._chance = link.expected_active(opening)
         self._uplink: FusedUplink | SionnaUplink
         if link.engine == "sionna":
             path_gain = link.path_gains(opening)
@@ -145,8 +138,8 @@ class OfdmSlot(BaseSlot):
         if self.link.control == "mmse":
             scale = packing.per_symbol(self.precodings[trial].scale)
         at_antenna = arrived if scale is None else arrived * scale
-        signal = squared_norm(at_antenna.view(np.float32).reshape(-1)) * gain**2
-        measured = decibels(signal, opening.length * noise_std**2)
+        signal = squared_norm(at_antenna.view(np.float32).reshape(-1))
+        measured = received_snr_db(signal, gain, opening.length * noise_std**2)
 
         if noise_std > 0 and np.isfinite(gain):
             # N0 = 2 sigma_c^2
@@ -158,7 +151,7 @@ class OfdmSlot(BaseSlot):
         else:
             received = arrived
         active = self.precodings[trial].active
-        factor = self.link.make_up(opening, active, weights)
+        factor = self.link.make_up(active, weights, self._chance)
         if factor is not None:
             received = received * packing.per_symbol(factor)
         return packing.unpack(received), {"received_snr_db": measured}
@@ -167,11 +160,12 @@ class OfdmSlot(BaseSlot):
         opening, grid = self._opening, self.packing.grid
         fraction = np.array([precoding.active_fraction for precoding in self.precodings])
         symbols = self.packing.num_symbols
-        pilots = self.packing.num_slots * self.link.csi.pilots_per_slot
+        # a static channel is estimated once, a moving one in every slot
+        pilots = self.channels[0].estimate.shape[1] * self.link.csi.pilots_per_slot
         constants = {
             "symbols": symbols,
             "pilot_symbols": pilots,
-            "airtime": symbols * grid.symbol_duration,
+            "airtime": (symbols + pilots) * grid.symbol_duration,
             "pilot_airtime": pilots * grid.symbol_duration,
         }
         return {

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Rng
+from links.faded import check_fading, check_grid
 from links.ideal import UnboundSlot
 from links.radio import RadioLink
 from links.slot import Opening
-from phy.channel import draw_channels
+from phy.channel import draw_channels, refuse_longer_than_prefix
 from phy.checks import assign, integer, number
 from phy.csi import PerfectCsi
 from phy.digital import SCALE_BITS, quantise, spectral_efficiency
@@ -29,6 +30,7 @@ class OrthogonalLink(RadioLink):
     to both ends and without errors. So there is no budget to hold, and no channel noise: what
     remains is the rounding. Time and energy are what differs.
 
+    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
     bits : of an entry, by stochastic rounding between its vector's extremes
     gap_db : what a practical code loses to Shannon's [dB]
     max_efficiency : bits a resource element at most; 8 is 256-QAM
@@ -52,6 +54,10 @@ class OrthogonalLink(RadioLink):
         )
         if self.bits > 32:
             raise ValueError(f"bits = {self.bits} is not allowed: give 1 to 32")
+        check_fading(self.fading)
+        check_grid(self.grid)
+        if self.fading.delays is not None:
+            refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
 
     def open(
         self,
@@ -126,6 +132,7 @@ class OrthogonalSlot(UnboundSlot):
     def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
         grid = self.link.grid
         return {
+            **super()._diagnostics(spent),
             **self._noise.report,
             "symbols": self.symbols.sum(axis=-1),
             "airtime": self.symbols.sum(axis=-1) * grid.symbol_duration,

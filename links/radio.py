@@ -19,6 +19,7 @@ from links.slot import Opening
 from phy.checks import Scalars, assign, number, numbers_each
 
 DEFAULT_SNR_DB = 10.0
+WEAKEST, STRONGEST = 1e-30, 1e30  # powers that float32 can work with
 
 
 class Noise(NamedTuple):
@@ -63,24 +64,25 @@ class RadioLink:
             raise ValueError(
                 f"snr_db = {self.snr_db!r} and entry_snr_db = {self.entry_snr_db!r}: give only one"
             )
-        if self.snr_db is None and self.entry_snr_db is None:
-            assign(self, snr_db=DEFAULT_SNR_DB)
         for name in ("snr_db", "entry_snr_db"):
             if getattr(self, name) is not None:
-                checked = numbers_each(name, getattr(self, name), infinite=True)
+                checked = numbers_each(name, getattr(self, name), least=-200, infinite=True)
                 assign(self, **{name: checked})
         assign(
             self,
-            power=numbers_each("power", self.power, above=0),
-            path_gain=numbers_each("path_gain", self.path_gain, above=0),
-            reference_power=number("reference_power", self.reference_power, above=0),
+            power=numbers_each("power", self.power, least=WEAKEST, most=STRONGEST),
+            path_gain=numbers_each("path_gain", self.path_gain, least=WEAKEST, most=STRONGEST),
+            reference_power=number(
+                "reference_power", self.reference_power, least=WEAKEST, most=STRONGEST
+            ),
         )
 
     def noise(self, length: int) -> Noise:
         """For vectors of ``length`` entries; scalars, or one value a trial as the SNR was given."""
         spread = 10 * math.log10(length)
         if self.entry_snr_db is None:
-            block = np.asarray(self.snr_db, np.float64)
+            given = DEFAULT_SNR_DB if self.snr_db is None else self.snr_db
+            block = np.asarray(given, np.float64)
             entry = block - spread
         else:
             entry = np.asarray(self.entry_snr_db, np.float64)
@@ -112,7 +114,8 @@ def _each_client(field: str, value: Scalars, opening: Opening) -> NDArray[np.flo
         return np.full(opening.num_clients, float(values))
     if opening.everyone and len(values) != opening.num_clients:
         raise ValueError(
-            f"{field} has {len(values)} values, one a client, but {opening.num_clients} take part"
+            f"{field} has {len(values)} values, one a client, but {opening.num_clients} take part: "
+            "give as many, or say which clients do"
         )
     if opening.clients.max() >= len(values):
         raise ValueError(
@@ -122,8 +125,10 @@ def _each_client(field: str, value: Scalars, opening: Opening) -> NDArray[np.flo
     return values[opening.clients]
 
 
-def decibels(signal: float, noise: float) -> float:
-    """10 log10(signal / noise), whichever of them is zero."""
+def received_snr_db(signal: float, gain: float, noise: float) -> float:
+    """Energy ``gain^2 signal`` over that of the noise [dB], whichever of them is zero."""
     if signal == 0:
-        return -np.inf
-    return 10 * float(np.log10(signal / noise)) if noise > 0 else np.inf
+        return -math.inf
+    if noise == 0 or math.isinf(gain):
+        return math.inf
+    return 10 * math.log10(signal / noise) + 20 * math.log10(gain)

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Reception, Rng
-from phy.checks import integer, number
+from phy.checks import integer, number, real_array
 from phy.randomness import as_trials
 
 TOLERANCE = 1e-5  # by which rounding may exceed a budget
 ROUND_DOWN = 1 - 1e-6  # so that send accepts what max_gain gives
+LARGEST = 1e60  # magnitude of a signal or a gain
 MODERATE = (1e-24, 1e30)  # total energy at unit gain for which float32 serves
-PIECE = 1 << 16
+ADDED_AT_ONCE = 1 << 16  # squares that float32 adds up to six digits
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ class Opening:
         if device_rng is not None:
             device_rngs, device_batched = as_trials("device_rng", device_rng)
             if device_batched != batched or len(device_rngs) != len(rngs):
+                forms = [f"{len(g)} in a list" if b else "one" for g, b in
+                         ((device_rngs, device_batched), (rngs, batched))]
                 raise ValueError(
-                    f"device_rng is for {len(device_rngs)} trials, rng for {len(rngs)}: "
-                    "give both the same form"
+                    f"device_rng has {forms[0]}, rng has {forms[1]}: give both the same form"
                 )
         return cls(
             num_clients,
@@ -218,6 +220,11 @@ class BaseSlot:
             vectors = signals[trial]
             self._refuse_infinite(trial, vectors)
             peak = float(np.abs(vectors).max())
+            if peak > LARGEST or 0 < peak < 1 / LARGEST:
+                raise ValueError(
+                    f"signals as large as {peak:g} are not allowed: give 0, or magnitudes from "
+                    f"{1 / LARGEST:g} to {LARGEST:g}"
+                )
             if peak > 0:
                 scales[trial] = scale = 2.0 ** math.floor(math.log2(peak))
                 results[trial], spent = work(trial, (vectors / scale).astype(vectors.dtype))
@@ -254,11 +261,7 @@ class BaseSlot:
     def _checked_signals(self, signals: ArrayLike) -> NDArray:
         """``[trials, m, d]``, float32 or float64."""
         opening = self._opening
-        values = np.asarray(signals)
-        if values.dtype not in (np.float32, np.float64):
-            if not np.issubdtype(values.dtype, np.integer):
-                raise ValueError(f"signals have type {values.dtype}: give real numbers")
-            values = values.astype(np.float64)
+        values = real_array("signals", signals)
         expected: tuple[int, ...] = (opening.num_clients, opening.length)
         if opening.batched:
             expected = (opening.num_trials, *expected)
@@ -268,12 +271,15 @@ class BaseSlot:
 
     def _checked_gains(self, gain: ArrayLike) -> NDArray[np.float64]:
         """One a trial."""
-        values = np.asarray(gain, np.float64)
+        values = real_array("gain", gain)
         shape = (self._opening.num_trials,) if self._opening.batched else ()
         if values.shape not in (shape, ()):
             raise ValueError(f"gain has shape {values.shape}: give one number, or one a trial")
-        if not (values > 0).all():
-            raise ValueError(f"gain = {gain!r} is not allowed: give numbers > 0")
+        if not ((values >= 1 / LARGEST) & ((values <= LARGEST) | np.isinf(values))).all():
+            raise ValueError(
+                f"gain = {gain!r} is not allowed: give numbers from {1 / LARGEST:g} to "
+                f"{LARGEST:g}, or inf for no noise"
+            )
         return np.full(self._opening.num_trials, values)
 
     def _checked_weights(self, weights: ArrayLike | None) -> NDArray[np.float64]:
@@ -281,7 +287,7 @@ class BaseSlot:
         shape = (self._opening.num_trials, self._opening.num_clients)
         if weights is None:
             return np.full(shape, 1 / shape[1])
-        values = np.asarray(weights, np.float64)
+        values = real_array("weights", weights)
         if values.shape != shape[1:] and not (self._opening.batched and values.shape == shape):
             raise ValueError(f"weights have shape {values.shape}: give one a client")
         if not np.isfinite(values).all() or (values < 0).any() or not values.sum(-1).all():
@@ -291,9 +297,10 @@ class BaseSlot:
 
 def squared_norm(vector: NDArray) -> float:
     """||v||^2 of a contiguous vector, in pieces short enough for float32 to add up."""
-    if len(vector) <= PIECE:
+    if len(vector) <= ADDED_AT_ONCE:
         return float(np.dot(vector, vector))
-    return sum(squared_norm(vector[at : at + PIECE]) for at in range(0, len(vector), PIECE))
+    starts = range(0, len(vector), ADDED_AT_ONCE)
+    return sum(squared_norm(vector[at : at + ADDED_AT_ONCE]) for at in starts)
 
 
 def _relative_error(value: NDArray, truth: NDArray) -> float:

@@ -10,12 +10,12 @@ clients, a server that multiplies by f, and vectors s_i,
     E ||total - sum_i s_i||^2 = sum_i f^2 (q_i - mu_i^2) ||s_i||^2 + ||sum_i (f mu_i - 1) s_i||^2
                                 + d f^2 sigma_c^2 / gain^2
 
-for any vectors: the second term is why identical data fare worse than independent ones.
+for any vectors: the second term is why identical data fare worse than independent ones. An odd
+vector's last entry is alone on its resource element, and there E (Re c)^2 stands for q.
 """
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -23,10 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import exp1, j0
 from scipy.stats import binom
 
+from fl.api import Link
 from links.faded import FadedLink
 from links.gaussian import GaussianLink
 from links.ideal import IdealLink
 from links.orthogonal import OrthogonalLink
+from links.radio import RadioLink
+from phy.checks import number, real_array
 from phy.csi import PerfectCsi
 from phy.digital import rounding_variance
 from phy.fading import DelayLine, Law
@@ -34,10 +37,16 @@ from phy.power import active_probability, mmse_scale
 
 
 class Arrival(NamedTuple):
-    """Moments of the factor that a client's symbol arrives with: E[c] and E |c|^2."""
+    """Moments of the factor c that a client's symbol arrives with.
+
+    mean : E[c]
+    square : E |c|^2
+    real_square : E (Re c)^2, which counts where only I is used
+    """
 
     mean: NDArray[np.float64]
     square: NDArray[np.float64]
+    real_square: NDArray[np.float64]
 
 
 def inversion_cost(truncation: ArrayLike) -> NDArray[np.float64]:
@@ -52,7 +61,7 @@ def inversion_cost(truncation: ArrayLike) -> NDArray[np.float64]:
 def exact_arrival(truncation: float, law: Law) -> Arrival:
     """With perfect CSI: 1 with the probability of being active, or else 0."""
     active = active_probability(truncation, law)
-    return Arrival(active, active)
+    return Arrival(active, active, active)
 
 
 def estimated_arrival(
@@ -62,7 +71,8 @@ def estimated_arrival(
 
     h^ has variance V = 1 + v, and given it h ~ CN(a h^, 1 - correlation^2 / V), a = correlation/V.
     With p = exp(-truncation / V): E[c] = a p and
-    E |c|^2 = a^2 p + (1 - correlation^2 / V) E1(truncation / V) / V.
+    E |c|^2 = a^2 p + (1 - correlation^2 / V) E1(truncation / V) / V, the latter in equal parts
+    real and imaginary.
     """
     variance = 1 + np.asarray(error_variance, np.float64)
     share = correlation / variance
@@ -70,7 +80,9 @@ def estimated_arrival(
     active = np.exp(-truncation / variance)
     with np.errstate(invalid="ignore"):
         spread = unknown * exp1(truncation / variance) / variance
-    return Arrival(share * active, share**2 * active + np.where(unknown > 0, spread, 0.0))
+    known = share**2 * active
+    spread = np.where(unknown > 0, spread, 0.0)
+    return Arrival(share * active, known + spread, known + spread / 2)
 
 
 def jakes(doppler: float, lag: float) -> float:
@@ -122,58 +134,62 @@ def mmse_control_mse(reach: ArrayLike, noise: float) -> NDArray[np.float64]:
     return np.square(arrival - 1).sum(axis=0) + noise / scale**2
 
 
-@singledispatch
-def expected_mse(link: object, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
+def expected_mse(link: Link, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
     """E ||total - sum_i signals_i||^2 when ``signals [m, d]`` are sent at a given ``gain``.
 
-    The gain must not depend on the fading: one that budgets set has no closed form. One value for
-    each SNR of the link.
+    The average is over fading, estimates and noise. The gain must not depend on them: one that
+    budgets set has no closed form. One value for each SNR of the link.
 
     >>> float(expected_mse(GaussianLink(snr_db=0), np.ones((3, 10)), gain=2.0))
     2.5
     """
-    raise ValueError(f"there is no closed form for {type(link).__name__}")
-
-
-@expected_mse.register
-def _(link: IdealLink, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
-    return np.zeros(())
-
-
-@expected_mse.register
-def _(link: GaussianLink, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
-    length = np.shape(signals)[-1]
-    return length * link.noise(length).variance / gain**2
-
-
-@expected_mse.register
-def _(link: OrthogonalLink, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
-    vectors = np.asarray(signals)
-    error = sum(rounding_variance(vector, link.bits) for vector in vectors)
-    return np.full(link.noise(vectors.shape[-1]).variance.shape, error)
-
-
-@expected_mse.register
-def _(link: FadedLink, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
-    vectors = np.asarray(signals, np.float64)
-    num_clients, length = vectors.shape
+    vectors = real_array("signals", signals).astype(np.float64)
+    if vectors.ndim != 2 or not np.isfinite(vectors).all():
+        raise ValueError(f"signals of shape {vectors.shape} must be [m, d] and finite")
+    gain = number("gain", gain, above=0, infinite=True)
+    if isinstance(link, IdealLink):
+        return np.zeros(())
+    if not isinstance(link, RadioLink):
+        raise ValueError(f"there is no closed form for {type(link).__name__}")
+    length = vectors.shape[1]
     noise = length * link.noise(length).variance / gain**2
+    if isinstance(link, GaussianLink):
+        return noise
+    if isinstance(link, OrthogonalLink):
+        return np.full_like(noise, sum(rounding_variance(v, link.bits) for v in vectors))
+    if not isinstance(link, FadedLink):
+        raise ValueError(f"there is no closed form for {type(link).__name__}")
     if link.control != "inversion":
         raise ValueError("control = 'mmse' has a closed form only for given channels")
     if link.correction == "active":
         return _corrected_by_the_active(link, vectors, noise)
-    mean, square = _arrival_of(link, num_clients)
+    return _inverted(link, vectors, noise)
+
+
+def _inverted(
+    link: FadedLink, vectors: NDArray[np.float64], noise: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The formula at the top of this module."""
+    mean, square, real_square = _arrival_of(link, len(vectors))
     factor = 1.0
     if link.correction == "expected":
-        factor = 1 / _expected_share(link, num_clients)
+        factor = 1 / _expected_share(link, len(vectors))
     lost = (factor * mean - 1)[:, None] * vectors
-    spread = factor**2 * (square - mean**2) * np.square(vectors).sum(axis=1)
-    return spread.sum() + np.square(lost.sum(axis=0)).sum() + factor**2 * noise
+    num_pairs, odd = divmod(vectors.shape[1], 2)
+    spread = np.zeros(len(vectors))
+    if num_pairs:
+        spread += (square - mean**2) * np.square(vectors[:, : 2 * num_pairs]).sum(axis=1)
+    if odd:
+        spread += (real_square - mean**2) * np.square(vectors[:, -1])
+    return factor**2 * (spread.sum() + noise) + np.square(lost.sum(axis=0)).sum()
 
 
 def _error_variances(link: FadedLink, num_clients: int) -> NDArray[np.float64]:
     """[num_clients, num_carriers]"""
-    path_gain = np.broadcast_to(np.asarray(link.path_gain, np.float64), (num_clients,))
+    path_gain = np.asarray(link.path_gain, np.float64)
+    if path_gain.ndim and len(path_gain) != num_clients:
+        raise ValueError(f"path_gain has {len(path_gain)} values, signals {num_clients} clients")
+    path_gain = np.broadcast_to(path_gain, (num_clients,))
     return link.csi.error_variance(link.channel_grid, path_gain)
 
 
@@ -189,16 +205,16 @@ def _arrival_of(link: FadedLink, num_clients: int) -> Arrival:
     if law is None:
         raise ValueError(f"the law of {type(link.fading).__name__} is not known")
     if isinstance(link.csi, PerfectCsi):
-        mean, square = exact_arrival(link.truncation, law)
-        return Arrival(np.full(num_clients, mean), np.full(num_clients, square))
+        arrival = exact_arrival(link.truncation, law)
+        return Arrival(*(np.full(num_clients, moment) for moment in arrival))
     if law.specular > 0:
         raise ValueError("an estimate of a channel with a line of sight has no closed form")
     correlation = 1.0
     if isinstance(link.fading, DelayLine):
         correlation = jakes(link.fading.doppler, link.csi.delay)
     errors = _error_variances(link, num_clients)
-    mean, square = estimated_arrival(link.truncation, errors, correlation)
-    return Arrival(mean.mean(axis=1), square.mean(axis=1))
+    arrival = estimated_arrival(link.truncation, errors, correlation)
+    return Arrival(*(moment.mean(axis=1) for moment in arrival))
 
 
 def _corrected_by_the_active(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from phy.csi import Csi
 from phy.fading import Fading, Taps
 from phy.grid import OfdmGrid
 
-NOW = np.zeros(1)  # the one instant of a channel that does not move
+NOW = np.broadcast_to(0.0, 1)  # the one instant of a channel that does not move
 
 
 class Channel(NamedTuple):
@@ -51,6 +52,16 @@ def longest_delay(taps: Taps) -> float:
     return float(delays.max(initial=0.0))
 
 
+def refuse_longer_than_prefix(delay: float, grid: OfdmGrid) -> None:
+    if delay > grid.cp_duration * (1 + 1e-9):
+        needed = math.ceil(delay * grid.sampling_rate * (1 - 1e-9))
+        raise ValueError(
+            f"fading has a path of {delay:.3g} s, longer than the cyclic prefix of "
+            f"{grid.cp_duration:.3g} s (cp_length = {grid.cp_length}): give cp_length >= {needed} "
+            "or a smaller delay spread; what a short prefix does is for WaveformLink to model"
+        )
+
+
 def draw_channels(
     grid: OfdmGrid,
     fading: Fading,
@@ -65,7 +76,8 @@ def draw_channels(
 ) -> list[Channel]:
     """Draw each trial's fading and CSI for a block that begins at ``time`` [s].
 
-    A moving channel is sampled mid-slot, and so is what the clients see of it, unless aged.
+    A moving channel is sampled mid-slot, and so is what the clients see of it, unless aged. One
+    whose delays are known only when drawn is refused here if it is longer than the prefix.
     """
     instants, aged = NOW, False
     if fading.moving:
@@ -77,6 +89,8 @@ def draw_channels(
         fading.draw(clients, instants, rng, device_rng)
         for rng, device_rng in zip(rngs, device_rngs, strict=True)
     ]
+    if fading.delays is None and grid.num_carriers > 1:
+        refuse_longer_than_prefix(max(longest_delay(taps) for taps in drawn), grid)
     channels = []
     for taps, response, rng in zip(drawn, _responses(drawn, fading, grid), rngs, strict=True):
         now = seen = response
@@ -96,7 +110,7 @@ def _responses(
     gains = np.array([taps.gains for taps in drawn]) if len(drawn) > 1 else drawn[0].gains[None]
     # all trials in one matrix, so that it is one product
     parts = np.ascontiguousarray(gains).view(np.float32).reshape(-1, 2 * gains.shape[-1])
-    product = parts @ _shared_steering(fading.delays.tobytes(), grid)
+    product = parts @ _shared_steering(np.asarray(fading.delays, np.float64).tobytes(), grid)
     return product.view(np.complex64).reshape(*gains.shape[:-1], -1)
 
 

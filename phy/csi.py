@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from phy.checks import assign, integer, number
+from phy.checks import assign, instance_with, integer, number
 from phy.grid import OfdmGrid
 from phy.randomness import complex_normal
 
@@ -112,7 +112,7 @@ class PilotCsi:
     def __post_init__(self) -> None:
         assign(
             self,
-            snr_db=number("snr_db", self.snr_db, infinite=True),
+            snr_db=number("PilotCsi.snr_db", self.snr_db, least=-200, infinite=True),
             num_pilots=integer("num_pilots", self.num_pilots, least=1),
         )
         if self.num_taps is not None:
@@ -150,15 +150,17 @@ class PilotCsi:
 
 @dataclass(frozen=True)
 class AgedCsi:
-    """What ``of`` would have known ``delay`` seconds ago, by the fading's own Doppler."""
+    """What ``of`` would have known ``delay`` seconds ago, by the fading's own Doppler.
+
+    A channel that does not move (speed zero) does not age.
+    """
 
     delay: float = 1e-3
     of: Csi = field(default_factory=PerfectCsi)
 
     def __post_init__(self) -> None:
-        assign(self, delay=number("delay", self.delay, least=0))
-        if isinstance(self.of, type) or not hasattr(self.of, "estimate"):
-            raise ValueError(f"of = {self.of!r} is not allowed: give one of phy's CSI, built")
+        assign(self, delay=number("AgedCsi.delay", self.delay, least=0))
+        instance_with("AgedCsi.of", self.of, "estimate", "PerfectCsi() or PilotCsi()")
         if self.of.delay:
             raise ValueError(f"of = {self.of!r} is not allowed: it is aged already, add the delays")
 
@@ -183,7 +185,9 @@ class AgedCsi:
 def qpsk_pilots(num_pilots: int, num_carriers: int) -> NDArray[np.complex64]:
     """[num_pilots, num_carriers] unit-power QPSK known to all."""
     signs = np.random.Generator(np.random.Philox(0)).integers(0, 2, (2, num_pilots, num_carriers))
-    return ((2 * signs[0] - 1 + 1j * (2 * signs[1] - 1)) / np.sqrt(2)).astype(np.complex64)
+    pilots = ((2 * signs[0] - 1 + 1j * (2 * signs[1] - 1)) / np.sqrt(2)).astype(np.complex64)
+    pilots.setflags(write=False)
+    return pilots
 
 
 @lru_cache(maxsize=8)
@@ -191,7 +195,8 @@ def _delay_subspace(grid: OfdmGrid, num_taps: int) -> NDArray[np.complex64]:
     """[num_carriers, num_taps] orthonormal: the responses that so many taps can make."""
     if num_taps > grid.num_carriers:
         raise ValueError(
-            f"num_taps = {num_taps} is not allowed: the grid has {grid.num_carriers} used carriers"
+            f"num_taps = {num_taps} is not allowed: give at most the number of used carriers, "
+            f"{grid.num_carriers}"
         )
     taps = np.arange(num_taps) - num_taps // 4
     waves = np.exp(-2j * np.pi / grid.fft_size * np.outer(grid.carriers, taps))

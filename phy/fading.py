@@ -24,11 +24,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.constants import speed_of_light
 
 from phy.checks import assign, choice, number
 from phy.randomness import device_key, device_stream
 
+SPEED_OF_LIGHT = 299_792_458.0  # [m/s]
 NUM_SINUSOIDS = 32
 LOS_ANGLE = np.pi / 4  # between a client's movement and its line of sight, as in Sionna's TDL
 
@@ -112,7 +112,7 @@ class DelayLine:
     @cached_property
     def doppler(self) -> float:
         """Largest Doppler shift f_D [Hz]."""
-        return self.speed * self.carrier_frequency / speed_of_light
+        return self.speed * self.carrier_frequency / SPEED_OF_LIGHT
 
     @cached_property
     def moving(self) -> bool:
@@ -162,22 +162,29 @@ class DelayLine:
         """
         num_paths = len(self.delays)
         gains = np.empty((len(clients), len(times), num_paths), np.complex64)
-        angular = 2 * np.pi * self.doppler * times
         strata = np.arange(NUM_SINUSOIDS)
         for i, client in enumerate(clients):
             stream = device_stream(key, int(client))
             shape = (num_paths, 2 * NUM_SINUSOIDS)
             amplitudes = stream.standard_normal(shape, dtype=np.float32).view(np.complex64)
             angles = 2 * np.pi / NUM_SINUSOIDS * (strata + stream.random((num_paths, 1)))
-            los_phase = 2 * np.pi * stream.random()
-            shifts = np.cos(angles)
-            for p in range(num_paths):
-                waves = np.exp(1j * np.outer(angular, shifts[p]))
-                gains[i, :, p] = waves @ amplitudes[p] * (self._amplitudes[p] / NUM_SINUSOIDS**0.5)
+            los_turn = stream.random()
+            waves = _waves(self.doppler * np.multiply.outer(times, np.cos(angles)))
+            gains[i] = np.einsum("tpn,pn->tp", waves, amplitudes)
+            gains[i] *= self._amplitudes / np.float32(NUM_SINUSOIDS**0.5)
             if self.profile.specular > 0:
-                rotation = np.exp(1j * (angular * np.cos(LOS_ANGLE) + los_phase))
-                gains[i, :, 0] += np.sqrt(self.profile.specular) * rotation
+                turns = self.doppler * np.cos(LOS_ANGLE) * times + los_turn
+                gains[i, :, 0] += np.sqrt(self.profile.specular) * _waves(turns)
         return gains
+
+
+def _waves(turns: NDArray[np.float64]) -> NDArray[np.complex64]:
+    """exp(j 2 pi turns); whole turns are dropped while there are digits for it."""
+    phases = (2 * np.pi * (turns - np.rint(turns))).astype(np.float32)
+    waves = np.empty(phases.shape, np.complex64)
+    waves.real = np.cos(phases)
+    waves.imag = np.sin(phases)
+    return waves
 
 
 @dataclass(frozen=True)
@@ -186,7 +193,7 @@ class NoFading:
 
     moving = False
     law = Law(specular=1.0)
-    delays = np.zeros(1)
+    delays = np.broadcast_to(0.0, 1)
 
     def draw(
         self,
@@ -265,6 +272,8 @@ def _tdl_table(model: str) -> tuple[NDArray[np.float64], NDArray[np.float64], fl
     delays = np.array(table["delays"], float)
     powers = 10 ** (np.array(table["powers"], float) / 10)
     powers /= powers.sum()
+    for shared in (delays, powers):
+        shared.setflags(write=False)
     if table["los"]:  # the first row is the specular part of the first path, the second its rest
         return delays[1:], powers[1:], float(powers[0])
     return delays, powers, 0.0

@@ -51,7 +51,7 @@ class OfdmGrid:
             raise ValueError(
                 f"cp_length = {cp_length} is not allowed: give at most fft_size = {fft_size}"
             )
-        if not isinstance(self.guards, tuple | list) or len(self.guards) != 2:
+        if not isinstance(self.guards, tuple | list | np.ndarray) or len(self.guards) != 2:
             raise ValueError(f"guards = {self.guards!r} is not allowed: give (left, right)")
         guards = tuple(integer(f"guards[{i}]", g, least=0) for i, g in enumerate(self.guards))
         if not isinstance(self.dc_null, bool | np.bool_):
@@ -105,7 +105,9 @@ class OfdmGrid:
         """[num_carriers] used carriers, counted from frequency zero, ascending."""
         left, right = self.guards
         used = np.arange(left, self.fft_size - right) - self.fft_size // 2
-        return used[used != 0] if self.dc_null else used
+        used = used[used != 0] if self.dc_null else used
+        used.setflags(write=False)
+        return used
 
     @property
     def num_carriers(self) -> int:

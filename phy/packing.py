@@ -4,7 +4,7 @@ Entries 2n and 2n+1 are the real and the imaginary part of element n, unscaled, 
 of a block is that of its vector. What does not fill the last OFDM symbol is padded with zeros,
 which cost no energy. A seeded interleaver then spreads elements and padding over all carriers and
 symbols: model updates concentrate their energy in few neighbouring entries, and without it a few
-OFDM symbols would take most of the power. In blocks too long for a processor's cache, eight
+OFDM symbols would take most of the power. In blocks too long for a processor's cache, up to eight
 neighbours move together, as a cache line does.
 """
 

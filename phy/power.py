@@ -18,13 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import ncx2
+from scipy.special import chndtr
 
 from phy.channel import Channel
 from phy.fading import Law
 
 SMALLEST = float(np.finfo(np.float32).tiny)  # a weaker channel cannot be inverted in float32
 UNIT_SCALE = np.ones((1, 1), np.float32)
+UNIT_SCALE.setflags(write=False)
 
 
 class Precoding(NamedTuple):
@@ -77,7 +78,6 @@ def invert(channel: Channel, path_gain: NDArray[np.float64], truncation: float) 
 def mmse(
     channel: Channel,
     path_gain: NDArray[np.float64],
-    truncation: float,
     element_power: NDArray[np.float64],
     noise: float,
 ) -> Precoding:
@@ -86,7 +86,7 @@ def mmse(
     element_power : [num_clients], the budget of one resource element
     noise : N0, the complex noise variance of a resource element
     """
-    strength, active = _active(channel, truncation)
+    strength, active = _active(channel, truncation=0.0)
     gains = strength * path_gain[:, None, None]
     reach = np.sqrt(element_power[:, None, None] * gains) * active  # sqrt(P_i) |h_i|
     eta = mmse_scale(reach, noise)
@@ -115,7 +115,7 @@ def active_probability(
     if law.specular == 0:
         return np.exp(-truncation / variance)
     with np.errstate(divide="ignore", invalid="ignore"):
-        tail = ncx2.sf(2 * truncation / variance, 2, 2 * law.specular / variance)
+        tail = 1 - chndtr(2 * truncation / variance, 2, 2 * law.specular / variance)
     # so narrow that the law is a point for all that floats can tell
     return np.where(variance > 1e-9, tail, float(law.specular > truncation))
 

@@ -24,8 +24,11 @@ def as_trials(field: str, rng: Rng) -> tuple[list[np.random.Generator], bool]:
         or not all(isinstance(generator, np.random.Generator) for generator in generators)
     ):
         raise ValueError(
-            f"{field} = {rng!r} is not allowed: give a numpy.random.Generator, or one a trial"
+            f"{field} = {rng!r} is not allowed: give a numpy.random.Generator, or a list of one a "
+            "trial"
         )
+    if len({id(generator) for generator in generators}) != len(generators):
+        raise ValueError(f"{field} has the same generator twice: give each trial its own")
     return list(generators), batched
 
 

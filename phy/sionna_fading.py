@@ -27,7 +27,7 @@ class SionnaFading:
 
     The model is seeded from the round's rng and called once a round, so it is new in every round:
     a Sionna model keeps no state that could correlate them. A CIRDataset hands out its responses in
-    an order of its own, whatever the seed.
+    an order of its own, whatever the seed. In cells, paths may be longer than the default prefix.
 
     model : as built by the user
     mean_power : of the model's response; it is divided out so that fading has unit mean power.
@@ -50,8 +50,10 @@ class SionnaFading:
     delays = None
 
     def __post_init__(self) -> None:
-        if not callable(self.model):
-            raise ValueError(f"model = {self.model!r} is not allowed: give a Sionna channel model")
+        if isinstance(self.model, type) or not callable(self.model):
+            raise ValueError(
+                f"model = {self.model!r} is not allowed: give a Sionna channel model, built"
+            )
         assign(self, mean_power=number("mean_power", self.mean_power, above=0))
 
     def draw(
@@ -76,7 +78,14 @@ class SionnaFading:
             gains = gains[:, steps]
         if not np.isfinite(gains).all():
             raise ValueError("model gives path coefficients that are not finite")
-        return Taps((gains / np.sqrt(self.mean_power)).astype(np.complex64), delays)
+        gains = gains / np.sqrt(self.mean_power)
+        power = float(np.square(np.abs(gains)).sum(axis=-1).mean())
+        if not 1e-6 < power < 1e6:
+            raise ValueError(
+                f"model has a mean power of {power * self.mean_power:.3g}, but mean_power = "
+                f"{self.mean_power:g}: give that of the model, or build it without path loss"
+            )
+        return Taps(gains.astype(np.complex64), delays)
 
     def _call(self, num_clients: int, num_steps: int, rate: float) -> tuple[NDArray, NDArray]:
         takes = inspect.signature(self.model.__call__).parameters

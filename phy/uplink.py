@@ -3,8 +3,8 @@
     received[l, k] = sum_i weight_i[k] s_i[l, k],      energy_i[l] = sum_k cost_i[k] |s_i[l, k]|^2
 
 One pass over the clients, in pieces that fit a processor's cache: groups of clients where a block
-is short, tiles of a block where it is long. Memory grows with the length of a vector, not with the
-number of clients.
+is short, tiles of a block where it is long. Beyond the channels themselves, memory grows with the
+length of a vector, not with the number of clients.
 """
 
 from __future__ import annotations

@@ -3,18 +3,19 @@
     python -m tests.bench.ofdm_round
 
 Everything runs in one process, turn by turn, and each number is the best of many turns; read the
-ratios, not the milliseconds.
+ratios, not the milliseconds. `make bench` gives BLAS one thread, which suits matrices this small.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from links import OfdmLink
-from phy import OfdmGrid, Packing, Tdl, quiet
+from phy import NoisyCsi, OfdmGrid, Packing, Tdl, quiet
 from phy.channel import steering
 from phy.randomness import complex_normal
 
@@ -22,19 +23,21 @@ CLIENTS, LENGTH, BATCH = 10, 7850, 32
 GRID = OfdmGrid()
 GAIN = 1e-5
 OURS = "this OfdmLink, open + send"
+TURNS, SECONDS = 11, 0.1
 
 
 def best_times(works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Seconds of each work: the best average over a tenth of a second, of 11 taken in turn."""
+    """Seconds of each work: the best of averages over ``SECONDS``, taken in turn."""
     times = dict.fromkeys(works, np.inf)
     for work in works.values():
         work()
-    for _ in range(11):
+    for _ in range(TURNS):
         for name, work in works.items():
-            count, start = 0, time.perf_counter()
-            while (elapsed := time.perf_counter() - start) < 0.1:
+            count, elapsed, start = 0, 0.0, time.perf_counter()
+            while not count or elapsed < SECONDS:
                 work()
                 count += 1
+                elapsed = time.perf_counter() - start
             times[name] = min(times[name], elapsed / count)
     return times
 
@@ -47,8 +50,8 @@ def signals_of(*shape: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
 
 
-def our_round(batch: int) -> Callable[[], object]:
-    link = OfdmLink(grid=GRID, fading=Tdl("A"))
+def our_round(batch: int, **options: Any) -> Callable[[], object]:
+    link = OfdmLink(**{"grid": GRID, "fading": Tdl("A"), **options})
     rngs = generators(batch)
     signals = signals_of(batch, CLIENTS, LENGTH)
     return lambda: link.open(CLIENTS, LENGTH, rngs).send(signals, GAIN)
@@ -190,13 +193,18 @@ def print_stock() -> None:
 def print_floor(batch: int) -> None:
     print(f"\nAgainst the floor, batch {batch}, a realisation")
     pieces = floor(batch)
-    times = best_times({OURS: our_round(batch), **pieces})
+    variants = {
+        "the same, noisy CSI": our_round(batch, csi=NoisyCsi(0.01)),
+        "the same, moving": our_round(batch, fading=Tdl("A", speed=1.0)),
+    }
+    times = best_times({OURS: our_round(batch), **variants, **pieces})
     for name in pieces:
         print(f"  {name:34s} {times[name] / batch * 1e6:9.1f} us")
     numpys, own = (times[name] for name in list(pieces)[:2])
     bottom = sum(times[name] for name in pieces) - own
     ours = times[OURS]
-    print(f"  {OURS:34s} {ours / batch * 1e6:9.1f} us")
+    for name in (OURS, *variants):
+        print(f"  {name:34s} {times[name] / batch * 1e6:9.1f} us")
     for label, seconds in (
         ("floor", bottom),
         ("floor, with this toolkit's noise", bottom - numpys + own),

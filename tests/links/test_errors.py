@@ -27,7 +27,12 @@ RADIO = [GaussianLink, FadingLink, OfdmLink, OrthogonalLink]
         ({"power": np.inf}, "power = inf"),
         ({"power": [1.0, -2.0]}, r"power\[1\] = -2\.0"),
         ({"path_gain": 0.0}, r"path_gain = 0\.0"),
-        ({"path_gain": np.array([1.0, np.nan])}, r"path_gain\[1\] = nan"),
+        ({"path_gain": np.array([1.0, np.nan])}, r"path_gain\[1\] = np.float64\(nan\)|= nan"),
+        ({"path_gain": 1e-40}, "path_gain = 1e-40"),
+        ({"snr_db": -400}, "snr_db = -400"),
+        ({"snr_db": np.ones((2, 2))}, r"of shape \(2, 2\)"),
+        ({"snr_db": b"10"}, "snr_db = b'10'"),
+        ({"power": {1.0: 2.0}}, r"power = \{1\.0: 2\.0\}"),
         ({"reference_power": 0.0}, r"reference_power = 0\.0"),
     ],
 )
@@ -42,6 +47,7 @@ def test_radio_options(link, options, message):
     [
         ({"truncation": -0.1}, r"truncation = -0\.1"),
         ({"truncation": np.inf}, "truncation = inf"),
+        ({"control": np.array(["mmse", "x"])}, "control = array"),
         ({"correction": "maybe"}, "correction = 'maybe'.*'none', 'expected', 'active'"),
         ({"control": "zf"}, "control = 'zf'.*'inversion', 'mmse'"),
         ({"fading": Rayleigh}, "fading = <class"),
@@ -91,6 +97,36 @@ def test_digital_options(options, message):
         OrthogonalLink(**options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fading": Rayleigh}, "fading = <class"),
+        ({"fading": None}, "fading = None"),
+        ({"grid": 512}, "grid = 512"),
+        ({"fading": Tdl("C", delay_spread=1e-6)}, "longer than the cyclic prefix"),
+    ],
+)
+def test_digital_channels(options, message):
+    with pytest.raises(ValueError, match=message):
+        OrthogonalLink(**options)
+
+
+@pytest.mark.parametrize("size", [1e70, 1e-70])
+def test_signals_beyond_all_measure_are_refused(size, rng):
+    for link in (GaussianLink(), OfdmLink()):
+        slot = link.open(2, 5, rng)
+        with pytest.raises(ValueError, match="signals as large as"):
+            slot.max_gain(np.full((2, 5), size))
+
+
+def test_scalars_of_numpy_are_numbers():
+    link = OfdmLink(
+        truncation=np.array(0.1), power=np.float32(2.0), snr_db=np.arange(3), path_gain=range(1, 3)
+    )
+    assert (link.truncation, link.power, link.snr_db) == (0.1, 2.0, (0.0, 1.0, 2.0))
+    assert OfdmGrid(fft_size=np.int64(8), cp_length=2, guards=np.array([1, 1])).num_carriers == 5
+
+
 def test_bandwidth_is_positive():
     for link in (GaussianLink, FadingLink):
         with pytest.raises(ValueError, match=r"bandwidth = 0\.0"):
@@ -114,7 +150,7 @@ EVERY = [IdealLink(), GaussianLink(), FadingLink(), OfdmLink(), OrthogonalLink()
         ((2, 5), {"time": np.nan}, "time = nan"),
         ((2, 5), {"rng": 7}, "rng = 7"),
         ((2, 5), {"rng": []}, r"rng = \[\]"),
-        ((2, 5), {"device_rng": [np.random.default_rng(1)]}, "device_rng is for 1 trials"),
+        ((2, 5), {"device_rng": [np.random.default_rng(1)]}, "device_rng has 1 in a list, rng has"),
     ],
 )
 def test_opening(link, arguments, options, message):
@@ -129,8 +165,14 @@ def test_opening(link, arguments, options, message):
     [
         (np.ones((2, 4)), 1.0, {}, r"signals have shape \(2, 4\).*\(2, 5\)"),
         (np.ones((1, 2, 5)), 1.0, {}, r"signals have shape \(1, 2, 5\)"),
-        (np.ones((2, 5), complex), 1.0, {}, "signals have type complex128"),
-        (np.full((2, 5), "x"), 1.0, {}, "signals have type <U1"),
+        (np.ones((2, 5), complex), 1.0, {}, "signals of type complex128"),
+        (np.full((2, 5), "x"), 1.0, {}, "signals of type <U1"),
+        ([[1.0], [1.0, 2.0]], 1.0, {}, "signals is not an array"),
+        (np.ones((2, 5), bool), 1.0, {}, "signals of type bool"),
+        (np.ones((2, 5)), "1", {}, "gain of type <U1"),
+        (np.ones((2, 5)), 1j, {}, "gain of type complex128"),
+        (np.ones((2, 5)), 1e-90, {}, "gain = 1e-90"),
+        (np.ones((2, 5)), 1e-9, {"weights": "ab"}, "weights of type <U2"),
         (np.ones((2, 5)), 0.0, {}, r"gain = 0\.0"),
         (np.ones((2, 5)), -1.0, {}, r"gain = -1\.0"),
         (np.ones((2, 5)), np.nan, {}, "gain = nan"),
@@ -156,7 +198,9 @@ def test_values_for_each_must_match_who_takes_part(rng):
     with pytest.raises(ValueError, match="snr_db has 2 values.*no trial axis"):
         link.open(2, 5, rng)
     with pytest.raises(ValueError, match="snr_db has 2 values.*3 trials"):
-        link.open(2, 5, [rng, rng, rng])
+        link.open(2, 5, [np.random.default_rng(seed) for seed in range(3)])
+    with pytest.raises(ValueError, match="rng has the same generator twice"):
+        link.open(2, 5, [rng, rng])
 
 
 def test_power_and_path_gain_are_picked_by_global_index(rng):

@@ -212,6 +212,15 @@ def test_gaussian_link_by_hand():
     assert received.diagnostics["airtime"] == pytest.approx(2 / 12e6)
 
 
+def test_the_optimal_control_truncates_nothing(rng):
+    signals = rng.standard_normal((4, 500)).astype(np.float32)
+    link = OfdmLink(control="mmse", truncation=5.0, correction="active", snr_db=np.inf)
+    slot = link.open(4, 500, rng)
+    received = slot.send(signals, slot.max_gain(signals))
+    assert relative(received.total, signals.sum(axis=0)) < 1e-5
+    np.testing.assert_array_equal(received.diagnostics["active_fraction"], 1)
+
+
 def test_the_optimal_control_trades_alignment_for_noise_by_hand():
     # P per element is power / (1 symbol x 2 carriers) = 4; N0 = 2 sigma^2 = 2
     link = OfdmLink(
@@ -257,10 +266,17 @@ def test_airtime_and_energy_are_reported():
     received = slot.send(signals, slot.max_gain(signals))
     report = received.diagnostics
     assert report["symbols"] == 1250
-    assert report["airtime"] == pytest.approx(46.875e-3)
-    assert report["pilot_symbols"] == 2 * 90
-    assert report["pilot_airtime"] == pytest.approx(180 * 37.5e-6)
+    assert report["airtime"] == pytest.approx(46.875e-3 + 2 * 37.5e-6)
+    assert report["pilot_symbols"] == 2  # a static channel is estimated once
+    assert report["pilot_airtime"] == pytest.approx(2 * 37.5e-6)
     np.testing.assert_allclose(report["radiated_energy"], received.energy.sum(axis=1) * 1.125)
+
+
+def test_a_moving_channel_is_estimated_in_every_slot(rng):
+    link = OfdmLink(csi=PilotCsi(num_pilots=2), fading=Rayleigh(speed=1.0), entry_snr_db=np.inf)
+    slot = link.open(1, 30 * 800, rng)  # 30 symbols are 3 slots of 14
+    report = slot.send(np.ones((1, 30 * 800)), 1e-9).diagnostics
+    assert report["pilot_symbols"] == 2 * 3
 
 
 def test_both_snrs_are_reported_and_either_may_be_given(rng):
@@ -296,6 +312,7 @@ def test_all_zero_signals_are_sent_with_infinite_gain_and_no_noise(rng):
         np.testing.assert_array_equal(received.total, 0)
         np.testing.assert_array_equal(received.energy, 0)
         assert received.diagnostics["nmse"] == 0
+        assert received.diagnostics.get("received_snr_db", -np.inf) == -np.inf
 
 
 def test_results_keep_the_type_of_the_signals(rng):

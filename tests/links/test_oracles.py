@@ -130,10 +130,10 @@ CLOSED_FORMS = [
 
 
 @pytest.mark.parametrize("link", CLOSED_FORMS, ids=str)
-@pytest.mark.parametrize("identical", [False, True])
-def test_expected_error_for_given_vectors(link, identical, rng):
+@pytest.mark.parametrize(("identical", "length"), [(False, 6), (True, 6), (True, 1)])
+def test_expected_error_for_given_vectors(link, identical, length, rng):
     """links.theory.expected_mse, for independent and for identical data."""
-    trials, clients, length, gain = 3000, 4, 6, 2.0
+    trials, clients, gain = 3000, 4, 2.0
     vectors = rng.standard_normal((clients, length)).astype(np.float32)
     if identical:
         vectors[:] = vectors[0]
@@ -149,7 +149,15 @@ def test_expected_error_for_given_vectors(link, identical, rng):
 
 def test_no_closed_form_is_said_so():
     vectors = np.ones((2, 4))
+    for signals, gain, message in (
+        (np.ones(4), 1.0, r"shape \(4,\)"),
+        (np.full((2, 4), np.nan), 1.0, "finite"),
+        (vectors, 0.0, r"gain = 0\.0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            theory.expected_mse(OfdmLink(), signals, gain)
     for link, message in (
+        (OfdmLink(csi=PilotCsi(), path_gain=[1.0, 2.0, 3.0]), "path_gain has 3 values"),
         (OfdmLink(control="mmse"), "given channels"),
         (OfdmLink(fading=Rician(), csi=NoisyCsi(0.1)), "line of sight"),
         (OfdmLink(csi=NoisyCsi(0.1), correction="active"), "perfect CSI"),

@@ -42,8 +42,8 @@ def test_truncation_acts_on_the_estimate():
 def test_a_dead_channel_is_silent_and_divides_by_nothing(truncation):
     for build in (
         lambda: invert(channel([0.0, 1.0]), np.ones(2), truncation),
-        lambda: mmse(channel([0.0, 1.0]), np.ones(2), truncation, np.ones(2), 0.1),
-        lambda: mmse(channel([0.0, 0.0]), np.ones(2), truncation, np.ones(2), 0.0),
+        lambda: mmse(channel([0.0, 1.0]), np.ones(2), np.ones(2), 0.1),
+        lambda: mmse(channel([0.0, 0.0]), np.ones(2), np.ones(2), 0.0),
     ):
         with np.errstate(all="raise"):
             precoding = build()
@@ -73,12 +73,12 @@ def test_optimal_control_is_never_worse_than_a_search(rng):
 
 def test_optimal_control_by_hand():
     # one client: eta = (N0 + q^2)^2 / q^2 is above q^2, so it sends with full power
-    precoding = mmse(channel([0.5]), np.ones(1), 0.0, element_power=np.array([4.0]), noise=1.0)
+    precoding = mmse(channel([0.5]), np.ones(1), element_power=np.array([4.0]), noise=1.0)
     np.testing.assert_allclose(precoding.scale.ravel(), [2.0])
     np.testing.assert_allclose(precoding.cost.ravel(), [4.0])
     np.testing.assert_allclose(precoding.weight.ravel(), [0.5])
     # no noise: inversion, limited by the weakest
-    precoding = mmse(channel([0.5, 1j]), np.ones(2), 0.0, np.ones(2), noise=0.0)
+    precoding = mmse(channel([0.5, 1j]), np.ones(2), np.ones(2), noise=0.0)
     np.testing.assert_allclose(precoding.weight.ravel(), [1, 1])
     np.testing.assert_allclose(precoding.cost.ravel(), [1, 0.25])
 
@@ -86,8 +86,8 @@ def test_optimal_control_by_hand():
 def test_optimal_control_knows_path_gain_and_never_exceeds_its_power(rng):
     h = complex_normal(rng, (6,))
     gains, powers = rng.uniform(0.1, 2, 6), rng.uniform(0.1, 2, 6)
-    apart = mmse(channel(h), gains, 0.0, powers, noise=0.3)
-    merged = mmse(channel(h * np.sqrt(gains)), np.ones(6), 0.0, powers, noise=0.3)
+    apart = mmse(channel(h), gains, powers, noise=0.3)
+    merged = mmse(channel(h * np.sqrt(gains)), np.ones(6), powers, noise=0.3)
     np.testing.assert_allclose(apart.cost, merged.cost, rtol=1e-5)
     np.testing.assert_allclose(apart.weight, merged.weight, rtol=1e-5)
     assert (apart.cost.ravel() <= powers * (1 + 1e-6)).all()

@@ -122,7 +122,8 @@ def main() -> None:
     )
     console.print(
         table(
-            f"Block SNR {demo.BLOCK_SNR_DB:g} dB, the paper's: a round's power over an entry's noise",
+            f"Block SNR {demo.BLOCK_SNR_DB:g} dB, the paper's: "
+            "a round's power over an entry's noise",
             demo.compare(signals, snr_db=demo.BLOCK_SNR_DB),
         )
     )

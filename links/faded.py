@@ -84,13 +84,13 @@ class FadedLink(RadioLink):
         )
 
     def precodings(
-        self, opening: Opening, channels: list[Channel], noise: Noise, num_elements: int
+        self, opening: Opening, channels: list[Channel], noise: Noise
     ) -> list[power.Precoding]:
-        """``num_elements`` share the power of a round."""
         path_gain = self.path_gains(opening)
         if self.control == "inversion":
             return [power.invert(channel, path_gain, self.truncation) for channel in channels]
-        share = self.powers(opening) / num_elements
+        # the elements that carry entries share a round's power; padding takes none
+        share = self.powers(opening) / -(-opening.length // 2)
         return [
             power.mmse(channel, path_gain, share, 2 * float(variance))
             for channel, variance in zip(channels, noise.variance, strict=True)

@@ -44,6 +44,8 @@ class FadingLink(FadedLink):
             guards=(0, 0),
             dc_null=False,
             subcarrier_spacing=self.bandwidth,
+            # a slot as long as the default grid's: links look at a moving channel at one instant
+            symbols_per_slot=max(1, round(OfdmGrid().slot_duration * self.bandwidth)),
         )
 
     def open(
@@ -68,8 +70,7 @@ class FadingSlot(FlatSlot):
         self.channels = link.draw_channels(opening, num_slots=1)
         self._chance = link.expected_active(opening)
         noise = link.noise_of(opening)
-        elements = -(-opening.length // 2)
-        each = link.precodings(opening, self.channels, noise, elements)
+        each = link.precodings(opening, self.channels, noise)
         precoding = FlatPrecoding(
             cost=np.array([one.cost[:, 0, 0] for one in each]),
             weight=np.array([one.weight[:, 0, 0] for one in each]),

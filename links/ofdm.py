@@ -106,7 +106,7 @@ class OfdmSlot(BaseSlot):
         super().__init__(opening, powers)
         self._noise = link.noise_of(opening)
         self._noise_std = self._noise.std
-        self.precodings = link.precodings(opening, channels, self._noise, packing.num_elements)
+        self.precodings = link.precodings(opening, channels, self._noise)
         self._chance = link.expected_active(opening)
         self._uplink: FusedUplink | SionnaUplink
         if link.engine == "sionna":

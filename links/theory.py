@@ -212,6 +212,8 @@ def _arrival_of(link: FadedLink, num_clients: int) -> Arrival:
     correlation = 1.0
     if isinstance(link.fading, DelayLine):
         correlation = jakes(link.fading.doppler, link.csi.delay)
+    if getattr(getattr(link.csi, "of", link.csi), "num_taps", None) is not None:
+        raise ValueError("num_taps cuts the channel, an error that has no closed form here")
     errors = _error_variances(link, num_clients)
     arrival = estimated_arrival(link.truncation, errors, correlation)
     return Arrival(*(moment.mean(axis=1) for moment in arrival))

@@ -81,7 +81,8 @@ def draw_channels(
     """
     instants, aged = NOW, False
     if fading.moving:
-        instants = time + (np.arange(num_slots) + 0.5) * np.float64(grid.slot_duration)
+        pilots = csi.pilots_per_slot * grid.symbol_duration
+        instants = time + (np.arange(num_slots) + 0.5) * np.float64(grid.slot_duration + pilots)
         aged = csi.delay > 0
         if aged:
             instants = np.concatenate([instants, instants - csi.delay])

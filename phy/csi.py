@@ -89,10 +89,12 @@ class NoisyCsi:
 
 @dataclass(frozen=True)
 class PilotCsi:
-    r"""Least squares from pilots: each slot opens with OFDM symbols known to both ends.
+    r"""Least squares from pilots: each slot has OFDM symbols known to both ends.
 
-    The server broadcasts ``num_pilots`` symbols of QPSK on every used carrier and the channel is
-    reciprocal (time-division duplex), so the overhead does not grow with the clients. A client
+    They show the channel as it is in the middle of the slot; put :class:`AgedCsi` around for the
+    time between looking and sending. The server broadcasts ``num_pilots`` symbols of QPSK on every
+    used carrier and the channel is reciprocal (time-division duplex), so the overhead does not grow
+    with the clients. A static channel is looked at once, a moving one in every slot. A client
     receives y = sqrt(path_gain) h x + w, w ~ CN(0, 1/snr), and averages y / x:
 
         h^ = h + e,   E |e|^2 = 1 / (snr path_gain num_pilots)

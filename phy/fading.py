@@ -26,10 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phy.checks import assign, choice, number
-from phy.randomness import device_key, device_stream
+from phy.randomness import complex_normal, device_key, device_stream
 
 SPEED_OF_LIGHT = 299_792_458.0  # [m/s]
-NUM_SINUSOIDS = 32
+NUM_SINUSOIDS = 128
 LOS_ANGLE = np.pi / 4  # between a client's movement and its line of sight, as in Sionna's TDL
 
 
@@ -158,20 +158,20 @@ class DelayLine:
 
         Averaged over devices the autocorrelation is J0 to the letter, for any number of sinusoids;
         Gaussian amplitudes make the gain at any instant exactly CN(0, P), which equal ones
-        (Sionna's, and the usual) do not.
+        (Sionna's, and the usual) do not. In return the power of one path of one device, averaged
+        over a long run, strays from P by 1 / sqrt(NUM_SINUSOIDS), 9 %.
         """
         num_paths = len(self.delays)
         gains = np.empty((len(clients), len(times), num_paths), np.complex64)
         strata = np.arange(NUM_SINUSOIDS)
         for i, client in enumerate(clients):
             stream = device_stream(key, int(client))
-            shape = (num_paths, 2 * NUM_SINUSOIDS)
-            amplitudes = stream.standard_normal(shape, dtype=np.float32).view(np.complex64)
+            amplitudes = complex_normal(stream, (num_paths, NUM_SINUSOIDS))
             angles = 2 * np.pi / NUM_SINUSOIDS * (strata + stream.random((num_paths, 1)))
             los_turn = stream.random()
             waves = _waves(self.doppler * np.multiply.outer(times, np.cos(angles)))
             gains[i] = np.einsum("tpn,pn->tp", waves, amplitudes)
-            gains[i] *= self._amplitudes / np.float32(NUM_SINUSOIDS**0.5)
+            gains[i] *= self._amplitudes * np.float32((2 / NUM_SINUSOIDS) ** 0.5)
             if self.profile.specular > 0:
                 turns = self.doppler * np.cos(LOS_ANGLE) * times + los_turn
                 gains[i, :, 0] += np.sqrt(self.profile.specular) * _waves(turns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -141,6 +143,28 @@ def test_correction_by_the_expected_share(rng):
     np.testing.assert_allclose(divided, plain * np.exp(0.3), rtol=1e-5)
 
 
+def test_the_expected_share_is_weighted_by_those_it_speaks_of(rng):
+    """Clients whose pilots are worse are active more often, so their weight matters."""
+    link = OfdmLink(
+        fading=Rayleigh(),
+        csi=PilotCsi(snr_db=0.0),
+        path_gain=[0.1, 1.0],
+        truncation=0.5,
+        snr_db=np.inf,
+    )
+    seed = int(rng.integers(2**32))
+    chances = np.exp(-0.5 / (1 + np.array([10.0, 1.0])))  # error variances 1 / path gain
+    for weights in ([1.0, 0.0], [0.25, 0.75]):
+        plain, divided = (
+            replace(link, correction=correction)
+            .open(2, 10, np.random.default_rng(seed))
+            .send(np.ones((2, 10)), 1e-4, weights=weights, enforce=False)
+            .total
+            for correction in ("none", "expected")
+        )
+        np.testing.assert_allclose(divided * (chances @ weights), plain, rtol=1e-5, atol=1e-6)
+
+
 def test_where_nobody_is_active_the_server_reads_zero():
     for correction in ("none", "active"):
         link = OfdmLink(
@@ -212,6 +236,16 @@ def test_gaussian_link_by_hand():
     assert received.diagnostics["airtime"] == pytest.approx(2 / 12e6)
 
 
+@pytest.mark.parametrize("length", [2, 6, 801])
+def test_padding_takes_no_share_of_the_optimal_controls_power(length):
+    """As over the flat link, which has no padding."""
+    fading, signals = FixedFading([[0.3], [2.0]]), np.ones((2, length))
+    options = {"fading": fading, "entry_snr_db": 0.0, "control": "mmse"}
+    flat = FadingLink(**options).open(2, length, np.random.default_rng(1))
+    ofdm = OfdmLink(budget="round", **options).open(2, length, np.random.default_rng(1))
+    np.testing.assert_allclose(ofdm.energy(signals), flat.energy(signals), rtol=1e-5)
+
+
 def test_the_optimal_control_truncates_nothing(rng):
     signals = rng.standard_normal((4, 500)).astype(np.float32)
     link = OfdmLink(control="mmse", truncation=5.0, correction="active", snr_db=np.inf)
@@ -222,7 +256,7 @@ def test_the_optimal_control_truncates_nothing(rng):
 
 
 def test_the_optimal_control_trades_alignment_for_noise_by_hand():
-    # P per element is power / (1 symbol x 2 carriers) = 4; N0 = 2 sigma^2 = 2
+    # P per element is power / 2 elements = 4; N0 = 2 sigma^2 = 2
     link = OfdmLink(
         grid=TWO,
         fading=FixedFading([[0.5]]),

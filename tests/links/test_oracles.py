@@ -158,6 +158,7 @@ def test_no_closed_form_is_said_so():
             theory.expected_mse(OfdmLink(), signals, gain)
     for link, message in (
         (OfdmLink(csi=PilotCsi(), path_gain=[1.0, 2.0, 3.0]), "path_gain has 3 values"),
+        (OfdmLink(csi=PilotCsi(num_taps=8)), "num_taps cuts"),
         (OfdmLink(control="mmse"), "given channels"),
         (OfdmLink(fading=Rician(), csi=NoisyCsi(0.1)), "line of sight"),
         (OfdmLink(csi=NoisyCsi(0.1), correction="active"), "perfect CSI"),

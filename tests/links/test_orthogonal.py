@@ -7,6 +7,7 @@ import pytest
 
 from links import OfdmLink, OrthogonalLink, theory
 from phy import NoFading, OfdmGrid, Rayleigh
+from tests.links.fixed import FixedFading
 from tests.tolerance import check_mean
 
 
@@ -60,6 +61,15 @@ def test_airtime_grows_with_clients_where_over_the_air_does_not(rng):
 def test_without_noise_modulation_limits_the_rate(rng):
     slot = OrthogonalLink(snr_db=np.inf, max_efficiency=6.0).open(2, 100, rng)
     np.testing.assert_allclose(slot.efficiency, 6.0)
+
+
+def test_the_rate_is_that_of_every_carrier_by_itself(rng):
+    # paths half a period apart: one carrier dead, the other at |h|^2 = 4
+    grid = OfdmGrid(fft_size=2, cp_length=2, guards=(0, 0), dc_null=False)
+    fading = FixedFading([[1.0, 1.0]], delays=[0.0, 1 / 60e3])
+    link = OrthogonalLink(grid=grid, fading=fading, entry_snr_db=0.0, gap_db=0.0)
+    [[efficiency]] = link.open(1, 4, rng).efficiency
+    assert efficiency == pytest.approx(np.log2(1 + 4) / 2, rel=1e-5)
 
 
 def test_more_power_or_path_gain_is_faster(rng):

@@ -77,6 +77,13 @@ def test_a_channel_of_fractional_delays_survives_the_cut_of_taps(rng):
     assert error < 1e-4
 
 
+@pytest.mark.parametrize("csi", [NoisyCsi(0.5), PilotCsi(snr_db=3.0)], ids=str)
+def test_errors_are_new_in_every_slot(csi, rng):
+    h = complex_normal(rng, (50, 2, 64))
+    error = csi.estimate(h, GRID, unit(50), rng) - h
+    check_mean((error[:, 0] * error[:, 1].conj()).real, 0.0)
+
+
 def test_a_weak_path_makes_pilots_worse(rng):
     csi = PilotCsi(snr_db=20.0)
     error = errors_of(csi, rng, path_gain=0.1)

@@ -9,6 +9,7 @@ from scipy.special import j0
 
 from phy import NoFading, OfdmGrid, Rayleigh, Rician, Tdl, quiet
 from phy.channel import steering
+from phy.fading import NUM_SINUSOIDS
 from phy.power import active_probability
 from tests.tolerance import check_mean, check_proportion
 
@@ -57,8 +58,12 @@ def test_rayleigh_gains_are_circular_gaussian(fading, rng):
     check_mean(h.real * h.imag, 0.0)
 
 
-def test_clients_are_independent(rng):
-    h = np.array([responses(Tdl("A"), 2, rng, carriers=[0])[:, 0, 0] for _ in range(2000)])
+@pytest.mark.parametrize(
+    "fading", [Tdl("A"), Rician(k_factor=50.0), Rician(k_factor=50.0, speed=3.0)], ids=str
+)
+def test_clients_are_independent(fading, rng):
+    """The phase of their line of sight too."""
+    h = np.array([responses(fading, 2, rng, carriers=[0])[:, 0, 0] for _ in range(2000)])
     check_mean((h[:, 0] * h[:, 1].conj()).real, 0.0)
     check_mean((h[:, 0] * h[:, 1].conj()).imag, 0.0)
 
@@ -113,6 +118,15 @@ def test_moving_channels_follow_jakes(lag_in_wavelengths, rng):
     products = h[:, 1] * h[:, 0].conj()
     check_mean(products.real, float(j0(2 * np.pi * lag_in_wavelengths)))
     check_mean(products.imag, 0.0)
+
+
+def test_a_devices_own_power_stays_near_the_mean_over_a_long_run(rng):
+    times = rng.uniform(0, 1e4, 2000)
+    fading = Rayleigh(speed=5.0)
+    power = np.square(np.abs(responses(fading, 200, rng, [0], times)))[..., 0].mean(axis=1)
+    # 1 / sqrt(sinusoids) for the device, 1 / sqrt(times) for the sample
+    spread = np.sqrt(1 / NUM_SINUSOIDS + 1 / len(times))
+    assert power.std(ddof=1) < spread * (1 + 5 / np.sqrt(2 * 199))
 
 
 def test_a_line_of_sight_turns_with_the_movement(rng):

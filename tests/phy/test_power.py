@@ -32,6 +32,14 @@ def test_inversion_of_a_wrong_estimate_leaves_their_ratio():
     np.testing.assert_allclose(precoding.cost.ravel(), [1, 1 / 4])
 
 
+def test_truncation_leaves_path_gain_out():
+    for path_gain in (0.1, 1.0, 10.0):
+        active = invert(channel([0.2**0.5]), np.array([path_gain]), truncation=0.19).active
+        assert active.all()
+        active = invert(channel([0.2**0.5]), np.array([path_gain]), truncation=0.21).active
+        assert not active.any()
+
+
 def test_truncation_acts_on_the_estimate():
     wrong = channel([1.0, 0.1], estimate=[0.1, 1.0])
     active = invert(wrong, np.ones(2), truncation=0.05).active

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +28,7 @@ def check_fading(fading: Fading) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FadedLink(RadioLink):
+class FadedLink(RadioLink, ABC):
     """A link through fading.
 
     fading : how the channels behave
@@ -50,9 +51,9 @@ class FadedLink(RadioLink):
     control: str = "inversion"
 
     @property
+    @abstractmethod
     def channel_grid(self) -> OfdmGrid:
         """The carriers that pilots and fading see."""
-        raise AssertionError("a link says what its carriers are")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +86,7 @@ class Opening:
         return array if self.batched else array[0]
 
 
-class BaseSlot:
+class BaseSlot(ABC):
     """A round over some medium, worked out trial by trial.
 
     Who inherits says what the medium does to one trial: ``_energy``, ``_superpose`` and
@@ -155,19 +156,19 @@ class BaseSlot:
         """``[m, L]``: what sending at unit gain takes."""
         return self._superpose(trial, signals)[1]
 
+    @abstractmethod
     def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray]:
         """What arrives at unit gain without noise, in the medium's own form, and its energy."""
-        raise AssertionError("a slot says what its medium does")
 
+    @abstractmethod
     def _receive(
         self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
     ) -> tuple[NDArray, dict[str, float]]:
         """``[d]`` from what arrived (noise, the server's corrections), and what was measured."""
-        raise AssertionError("a slot says what its medium does")
 
+    @abstractmethod
     def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
         """Of all trials, beside what ``_receive`` measured of each."""
-        raise AssertionError("a slot says what its medium does")
 
     def _spent(
         self, energy: NDArray[np.float64], gains: NDArray[np.float64]

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -88,7 +89,7 @@ class Profile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DelayLine:
+class DelayLine(ABC):
     """A tapped delay line; who inherits says which ``profile`` it has.
 
     speed : of each client [m/s]; zero is static over a round and new in each round
@@ -106,8 +107,9 @@ class DelayLine:
         )
 
     @property
+    @abstractmethod
     def profile(self) -> Profile:
-        raise AttributeError(f"{type(self).__name__} has no delay profile")
+        """Delays and mean powers."""
 
     @cached_property
     def doppler(self) -> float:

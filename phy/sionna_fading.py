@@ -14,6 +14,7 @@ from phy import quiet
 from phy.checks import assign, number
 from phy.fading import Taps
 
+MOST_STEPS = 20_000  # a model holds them all at once
 FINEST_STEP = 64  # instants that do not fall on one time grid are rounded to such a part of a slot
 
 
@@ -133,4 +134,10 @@ def _time_grid(times: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     unit = times[1] - times[0] if len(times) > 2 else gaps[0]  # a slot, or the age of the CSI
     parts = [Fraction(t / unit).limit_denominator(FINEST_STEP).denominator for t in since]
     finest = min(int(np.lcm.reduce(parts)), FINEST_STEP)
-    return np.rint(since / unit * finest).astype(np.int64), finest / unit
+    steps = np.rint(since / unit * finest).astype(np.int64)
+    if steps.max() >= MOST_STEPS:
+        raise ValueError(
+            f"the channel model would have to go through {steps.max() + 1} time steps, from the "
+            f"age of the CSI to the end of the block: give a shorter delay, for {MOST_STEPS} at most"
+        )
+    return steps, finest / unit

@@ -158,6 +158,14 @@ def test_instants_are_laid_on_one_time_grid(times, expected, rate):
     assert sampling == pytest.approx(rate)
 
 
+def test_a_delay_that_takes_too_many_steps_is_refused():
+    slots = np.arange(3) * 1e-3
+    with pytest.raises(ValueError, match="time steps.*shorter delay"):
+        _time_grid(np.concatenate([slots, slots - 100.0003]))
+    steps, _ = _time_grid(np.array([0.0, -100.0003]))  # two instants are two steps
+    assert steps.max() == 1
+
+
 def test_a_negligible_path_does_not_count_as_long():
     gains = np.array([[[1.0, 1e-4, 0.0]]], np.complex64)
     assert longest_delay(Taps(gains, np.array([1e-7, 1e-5, 3.0]))) == 1e-7

@@ -61,8 +61,10 @@ class Opening:
         if device_rng is not None:
             device_rngs, device_batched = as_trials("device_rng", device_rng)
             if device_batched != batched or len(device_rngs) != len(rngs):
-                forms = [f"{len(g)} in a list" if b else "one" for g, b in
-                         ((device_rngs, device_batched), (rngs, batched))]
+                forms = [
+                    f"{len(g)} in a list" if b else "one"
+                    for g, b in ((device_rngs, device_batched), (rngs, batched))
+                ]
                 raise ValueError(
                     f"device_rng has {forms[0]}, rng has {forms[1]}: give both the same form"
                 )

@@ -138,6 +138,6 @@ def _time_grid(times: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
     if steps.max() >= MOST_STEPS:
         raise ValueError(
             f"the channel model would have to go through {steps.max() + 1} time steps, from the "
-            f"age of the CSI to the end of the block: give a shorter delay, for {MOST_STEPS} at most"
+            f"age of the CSI to the end of the block, over {MOST_STEPS}: give a shorter delay"
         )
     return steps, finest / unit

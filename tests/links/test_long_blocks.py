@@ -55,9 +55,7 @@ def test_grains_are_packed_and_unpacked_exactly(carriers, length, seed):
     values = np.random.default_rng(length).standard_normal((2, length)).astype(np.float32)
     packed = grained.pack(values)
     np.testing.assert_array_equal(grained.unpack(packed), values)
-    np.testing.assert_allclose(
-        np.square(np.abs(packed)).sum(), np.square(values).sum(), rtol=1e-5
-    )
+    np.testing.assert_allclose(np.square(np.abs(packed)).sum(), np.square(values).sum(), rtol=1e-5)
 
 
 def test_a_truly_long_block_on_both_engines(rng):

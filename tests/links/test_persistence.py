@@ -80,9 +80,9 @@ def test_rounds_are_correlated_by_the_jakes_law(rng):
     link = FadingLink(fading=fading)
     device = int(rng.integers(2**32))
     first, second = (
-        link.open(
-            clients, 2, rng, time=number * period, device_rng=np.random.default_rng(device)
-        ).channels[0].response[:, 0, 0]
+        link.open(clients, 2, rng, time=number * period, device_rng=np.random.default_rng(device))
+        .channels[0]
+        .response[:, 0, 0]
         for number in (4, 5)
     )
     check_mean((second * first.conj()).real, float(j0(2 * np.pi * fading.doppler * period)))

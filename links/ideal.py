@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Rng
-from links.slot import BaseSlot, Opening
+from links.slot import BaseSlot, Opening, exact_sum
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class UnboundSlot(BaseSlot):
         """There are none."""
 
     def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-        return signals.sum(axis=0), np.zeros((len(signals), 1))
+        return exact_sum(signals), np.zeros((len(signals), 1))
 
     def _receive(
         self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from links.opening import Opening
 from links.radio import Noise, RadioLink
-from links.slot import Opening
 from phy import power
 from phy.channel import Channel, draw_channels
 from phy.checks import assign, choice, instance_with, number

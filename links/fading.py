@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fl.api import Rng
 from links.faded import FadedLink
 from links.flat import FlatPrecoding, FlatSlot
 from links.gaussian import BANDWIDTH, channel_uses
-from links.slot import Opening
+from links.opening import BaseLink, Opening
 from phy.checks import assign, number
 from phy.grid import OfdmGrid
 
 
 @dataclass(frozen=True, kw_only=True)
-class FadingLink(FadedLink):
+class FadingLink(FadedLink, BaseLink["FadingSlot"]):
     """One complex gain a client and round; a frequency-selective fading is taken at its centre.
 
     snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
@@ -48,17 +47,7 @@ class FadingLink(FadedLink):
             symbols_per_slot=max(1, round(OfdmGrid().slot_duration * self.bandwidth)),
         )
 
-    def open(
-        self,
-        num_clients: int,
-        length: int,
-        rng: Rng,
-        *,
-        clients: ArrayLike | None = None,
-        time: float = 0.0,
-        device_rng: Rng | None = None,
-    ) -> FadingSlot:
-        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+    def _open(self, opening: Opening) -> FadingSlot:
         return FadingSlot(self, opening)
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from links.opening import Opening
 from links.radio import Noise, received_snr_db
-from links.slot import BaseSlot, Opening, squared_norm
+from links.slot import BaseSlot, squared_norm
 from phy.randomness import complex_normal
 
 

@@ -18,12 +18,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fl.api import Rng
 from links.flat import FlatPrecoding, FlatSlot
+from links.opening import BaseLink, Opening
 from links.radio import RadioLink
-from links.slot import Opening
 from phy.checks import assign, number
 
 BANDWIDTH = 12e6
@@ -42,7 +41,7 @@ def channel_uses(
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianLink(RadioLink):
+class GaussianLink(RadioLink, BaseLink[FlatSlot]):
     """The paper's MAC: the sum of what is sent, and Gaussian noise.
 
     snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
@@ -64,17 +63,7 @@ class GaussianLink(RadioLink):
         super().__post_init__()
         assign(self, bandwidth=number("bandwidth", self.bandwidth, above=0))
 
-    def open(
-        self,
-        num_clients: int,
-        length: int,
-        rng: Rng,
-        *,
-        clients: ArrayLike | None = None,
-        time: float = 0.0,
-        device_rng: Rng | None = None,
-    ) -> FlatSlot:
-        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+    def _open(self, opening: Opening) -> FlatSlot:
         shape = (opening.num_trials, opening.num_clients)
         precoding = FlatPrecoding(
             cost=np.broadcast_to(1 / self.path_gains(opening), shape),

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fl.api import Rng
-from links.slot import BaseSlot, Opening, exact_sum
+from links.opening import BaseLink, Opening
+from links.slot import BaseSlot, exact_sum
 
 
 @dataclass(frozen=True)
-class IdealLink:
+class IdealLink(BaseLink["UnboundSlot"]):
     """The exact sum, which takes no time and no energy and has no budget.
 
     Examples
@@ -24,17 +24,7 @@ class IdealLink:
     array([5., 7., 9.])
     """
 
-    def open(
-        self,
-        num_clients: int,
-        length: int,
-        rng: Rng,
-        *,
-        clients: ArrayLike | None = None,
-        time: float = 0.0,
-        device_rng: Rng | None = None,
-    ) -> UnboundSlot:
-        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+    def _open(self, opening: Opening) -> UnboundSlot:
         return UnboundSlot(opening)
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fl.api import Rng
 from links.faded import FadedLink, check_grid
+from links.opening import BaseLink, Opening
 from links.radio import received_snr_db
-from links.slot import BaseSlot, Opening, squared_norm
+from links.slot import BaseSlot, squared_norm
 from phy.channel import Channel, refuse_longer_than_prefix
 from phy.checks import assign, choice, integer
 from phy.fading import Fading, Tdl
@@ -27,7 +27,7 @@ from phy.uplink import FusedUplink
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfdmLink(FadedLink):
+class OfdmLink(FadedLink, BaseLink["OfdmSlot"]):
     """Over-the-air sums through OFDM.
 
     snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
@@ -73,17 +73,7 @@ class OfdmLink(FadedLink):
     def channel_grid(self) -> OfdmGrid:
         return self.grid
 
-    def open(
-        self,
-        num_clients: int,
-        length: int,
-        rng: Rng,
-        *,
-        clients: ArrayLike | None = None,
-        time: float = 0.0,
-        device_rng: Rng | None = None,
-    ) -> OfdmSlot:
-        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+    def _open(self, opening: Opening) -> OfdmSlot:
         packing = packing_for(self.grid, opening.length, self.interleaver_seed)
         channels = self.draw_channels(opening, packing.num_slots)
         return OfdmSlot(self, opening, packing, channels)

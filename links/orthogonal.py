@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fl.api import Rng
 from links.faded import check_fading, check_grid
 from links.ideal import UnboundSlot
+from links.opening import BaseLink, Opening
 from links.radio import RadioLink
-from links.slot import Opening
 from phy.channel import draw_channels, refuse_longer_than_prefix
 from phy.checks import assign, integer, number
 from phy.csi import PerfectCsi
@@ -21,7 +20,7 @@ from phy.grid import OfdmGrid
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrthogonalLink(RadioLink):
+class OrthogonalLink(RadioLink, BaseLink["OrthogonalSlot"]):
     """Each client's vector quantised, coded and sent alone on the whole grid, one after another.
 
     A client radiates as in an over-the-air round, ``power`` / L in each OFDM symbol, with L the
@@ -59,17 +58,7 @@ class OrthogonalLink(RadioLink):
         if self.fading.delays is not None:
             refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
 
-    def open(
-        self,
-        num_clients: int,
-        length: int,
-        rng: Rng,
-        *,
-        clients: ArrayLike | None = None,
-        time: float = 0.0,
-        device_rng: Rng | None = None,
-    ) -> OrthogonalSlot:
-        opening = Opening.of(num_clients, length, rng, clients, time, device_rng)
+    def _open(self, opening: Opening) -> OrthogonalSlot:
         return OrthogonalSlot(self, opening)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from links.slot import Opening
+from links.opening import Opening
 from phy.checks import Scalars, assign, number, numbers_each
 
 DEFAULT_SNR_DB = 10.0

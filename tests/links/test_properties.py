@@ -108,7 +108,9 @@ def test_a_client_that_scales_down_by_its_load_fits(link, signals, seed):
     gain = 10 * gain
     with np.errstate(divide="ignore"):
         down = np.minimum(1, (1 - 1e-6) / (gain * np.sqrt(slot.load(signals))))
-    slot.send((signals.astype(np.float64) * down[:, None]), gain)
+    reduced = signals.astype(np.float64) * down[:, None]
+    assert slot.load(reduced).max() * gain**2 <= 1 + 1e-5
+    slot.send(reduced, gain)  # is accepted
 
 
 every_link = links | st.just(IdealLink()) | st.builds(OrthogonalLink, grid=st.just(SMALL), **common)

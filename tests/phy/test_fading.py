@@ -58,6 +58,18 @@ def test_rayleigh_gains_are_circular_gaussian(fading, rng):
     check_mean(h.real * h.imag, 0.0)
 
 
+def test_rayleigh_gains_have_the_law_of_sionnas(rng):
+    quiet.sionna()
+    from sionna.phy import config
+    from sionna.phy.channel import RayleighBlockFading
+
+    config.seed = int(rng.integers(2**31))
+    theirs = RayleighBlockFading(1, 1, 1, 1)(4000, 1)[0].numpy().ravel()
+    ours = responses(Rayleigh(), 4000, rng, carriers=[0]).ravel()
+    for part in (np.real, np.imag, np.abs):
+        assert stats.ks_2samp(part(ours), part(theirs)).pvalue > 1e-7
+
+
 @pytest.mark.parametrize(
     "fading", [Tdl("A"), Rician(k_factor=50.0), Rician(k_factor=50.0, speed=3.0)], ids=str
 )

@@ -105,6 +105,16 @@ def test_every_model_serves_as_fading_and_both_engines_agree(name, rng):
     np.testing.assert_allclose(slot.energy(signals), energy, rtol=1e-3)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_without_noise_every_model_gives_the_ideal_sum(name, rng):
+    signals = rng.standard_normal((4, 1001)).astype(np.float32)
+    fading = SionnaFading(MODELS[name](), mean_power=6.0 if name == "recorded" else 1.0)
+    slot = OfdmLink(grid=GRID, fading=fading, truncation=0.0, snr_db=np.inf).open(4, 1001, rng)
+    truth = signals.sum(axis=0)
+    total = slot.send(signals, slot.max_gain(signals)).total
+    assert np.abs(total - truth).max() < 1e-5 * np.abs(truth).max()
+
+
 @pytest.mark.parametrize("name", ["tdl", "rayleigh", "umi"])
 def test_the_rng_decides_and_a_trial_draws_alone_what_it_draws_in_a_batch(name):
     fading = SionnaFading(MODELS[name]())

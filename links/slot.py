@@ -70,13 +70,14 @@ class BaseSlot(ABC):
             self._hold_budgets(spent)
         total = np.empty((len(values), opening.length), values.dtype)
         measures: dict[str, list[float]] = {"nmse": []}
-        for trial, (arrived, truth) in enumerate(waves):
-            gain_, scale = float(gains[trial] * scales[trial]), scales[trial]
-            heard, measured = self._receive(trial, arrived, gain_, shares[trial])
-            measures["nmse"].append(_relative_error(heard, truth))
-            total[trial] = heard if scale == 1 else heard * scale
-            for name, value in measured.items():
-                measures.setdefault(name, []).append(value)
+        with np.errstate(over="ignore"):  # squared_norm sees to it
+            for trial, (arrived, truth) in enumerate(waves):
+                gain_, scale = float(gains[trial] * scales[trial]), scales[trial]
+                heard, measured = self._receive(trial, arrived, gain_, shares[trial])
+                measures["nmse"].append(_relative_error(heard, truth))
+                total[trial] = heard if scale == 1 else heard * scale
+                for name, value in measured.items():
+                    measures.setdefault(name, []).append(value)
         diagnostics = self._diagnostics(spent)
         diagnostics.update({name: np.array(each) for name, each in measures.items()})
         return Reception(
@@ -238,10 +239,13 @@ def exact_sum(signals: NDArray) -> NDArray:
 
 def squared_norm(vector: NDArray) -> float:
     """||v||^2 of a contiguous vector, in pieces short enough for float32 to add up."""
-    if len(vector) <= ADDED_AT_ONCE:
-        return float(np.dot(vector, vector))
-    starts = range(0, len(vector), ADDED_AT_ONCE)
-    return sum(squared_norm(vector[at : at + ADDED_AT_ONCE]) for at in starts)
+    if len(vector) > ADDED_AT_ONCE:
+        starts = range(0, len(vector), ADDED_AT_ONCE)
+        return sum(squared_norm(vector[at : at + ADDED_AT_ONCE]) for at in starts)
+    norm = float(np.dot(vector, vector))
+    if math.isfinite(norm) or vector.dtype == np.float64:
+        return norm
+    return squared_norm(vector.astype(np.float64))  # squares beyond float32
 
 
 def _relative_error(value: NDArray, truth: NDArray) -> float:

@@ -1,4 +1,4 @@
-"""The fading extension of the same paper (end of section IV): one known complex gain a client and
+"""The fading extension of the same paper (end of section V): one known complex gain a client and
 round, undone at the transmitter.
 
     z_i = beta alpha_i Delta_i / (tau_i h_i),   ||z_i||^2 <= P_i

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -354,3 +355,33 @@ def test_results_keep_the_type_of_the_signals(rng):
         for link in (IdealLink(), GaussianLink(), FadingLink(), OfdmLink()):
             signals = np.ones((2, 9), dtype)
             assert link.open(2, 9, rng).send(signals, 1e-3).total.dtype == dtype
+
+
+@pytest.mark.parametrize("control", ["inversion", "mmse"])
+def test_on_a_moving_channel_the_server_scales_and_corrects_slot_by_slot(control, rng):
+    """Read back by hand, element by element, from what the slot says of its channels."""
+    grid = OfdmGrid(fft_size=4, cp_length=4, guards=(0, 0), dc_null=False, symbols_per_slot=2)
+    link = OfdmLink(
+        grid=grid,
+        fading=Rayleigh(speed=3e5),  # so fast that slots are strangers
+        control=control,
+        correction="active",
+        truncation=0.5,
+        snr_db=0.0,
+    )
+    length, seed = 5 * 8, int(rng.integers(2**32))  # 5 symbols: two slots and a half
+    signals = rng.standard_normal((3, length)).astype(np.float32)
+    draws = np.random.default_rng(seed)
+    slot = link.open(3, length, draws)
+    noise = complex_normal(copy.deepcopy(draws), (5, 4), std=np.sqrt(2) / 0.7)
+    received = slot.send(signals, 0.7, enforce=False).total
+
+    one, expected = slot.precodings[0], np.empty((5, 4), np.complex64)
+    elements = slot.packing.pack(signals)
+    for symbol in range(5):
+        now = symbol // 2
+        share = one.active[:, now].mean(axis=0) if control == "inversion" else np.ones(4)
+        scale = one.scale[0] if control == "inversion" else one.scale[now]
+        heard = (one.weight[:, now] * elements[:, symbol]).sum(axis=0) + noise[symbol] / scale
+        expected[symbol] = np.where(share > 0, heard / np.maximum(share, 1e-9), 0)
+    np.testing.assert_allclose(received, slot.packing.unpack(expected), rtol=1e-4, atol=1e-4)

@@ -187,7 +187,9 @@ def _from_keras(name: str) -> Dataset:
 def _keras_loader(datasets: ModuleType, name: str) -> Callable[[], tuple]:
     loader = getattr(getattr(datasets, name, None), "load_data", None)
     if loader is None:
-        known = sorted(each for each in dir(datasets) if hasattr(getattr(datasets, each), "load_data"))
+        known = sorted(
+            each for each in dir(datasets) if hasattr(getattr(datasets, each), "load_data")
+        )
         raise ValueError(
             f"dataset {name!r} is not known: there is no such file or folder, nor is it one of "
             f"{', '.join(['quadratic', *known])}"

@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -130,7 +131,7 @@ class Mlp(Classifier):
     def _shapes(self) -> list[tuple[int, int]]:
         """Of each layer's matrix, the last column of which are the biases."""
         widths = [self.num_features, *self.hidden, self.num_classes]
-        return [(out, into + 1) for into, out in zip(widths, widths[1:], strict=False)]
+        return [(out, into + 1) for into, out in pairwise(widths)]
 
     @property
     def size(self) -> int:

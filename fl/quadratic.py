@@ -92,9 +92,8 @@ class QuadraticProblem:
     def optimum(self, weights: ArrayLike) -> NDArray[np.float64]:
         """[d], x* = (sum_i alpha_i H_i)^{-1} sum_i alpha_i e_i."""
         alpha = np.asarray(weights, np.float64)
-        return np.linalg.solve(
-            np.tensordot(alpha, self.model.hessians, axes=1), alpha @ self.linear
-        )
+        hessian = np.tensordot(alpha, self.model.hessians, axes=1)
+        return np.asarray(np.linalg.solve(hessian, alpha @ self.linear), np.float64)
 
 
 def quadratic_problem(

@@ -1,0 +1,75 @@
+"""The state of a run in a file: arrays in .npz form, written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SETTINGS = "settings"
+
+
+def description(thing: Any) -> str:
+    """What ``thing`` is, the same in every process."""
+    text = repr(thing)
+    if re.search(r" at 0x[0-9a-fA-F]+", text):
+        named = thing if hasattr(thing, "__qualname__") else type(thing)
+        return f"{named.__module__}.{named.__qualname__}"
+    return text
+
+
+def digest(*arrays: NDArray) -> str:
+    """Names the content of arrays."""
+    total = hashlib.sha256()
+    for array in arrays:
+        total.update(f"{array.dtype}{array.shape}".encode())
+        total.update(np.ascontiguousarray(array).data)
+    return total.hexdigest()[:16]
+
+
+def save(path: Path, settings: Mapping[str, str], arrays: Mapping[str, NDArray]) -> None:
+    """Replace the file at ``path``; at any moment it holds the old state or the new."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            everything: dict[str, Any] = {SETTINGS: np.array(json.dumps(dict(settings))), **arrays}
+            np.savez(file, **everything)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise OSError(f"checkpoint {path} cannot be written: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def load(path: Path, settings: Mapping[str, str]) -> dict[str, NDArray]:
+    """The arrays that were saved; refuses those of a run with other settings."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        found = json.loads(str(arrays.pop(SETTINGS)))
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(
+            f"checkpoint {path} cannot be read ({error}): remove it to begin anew"
+        ) from None
+    wrong = [name for name in settings if found.get(name) != settings[name]]
+    if wrong:
+        differences = "; ".join(
+            f"{name} was {found.get(name)}, is now {settings[name]}" for name in wrong
+        )
+        raise ValueError(
+            f"checkpoint {path} is of another run: {differences}: give another file, or remove it"
+        )
+    return arrays

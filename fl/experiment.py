@@ -1,0 +1,194 @@
+"""One experiment: what does not change over its rounds, the state that does, and the round."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fl.algorithm import Algorithm, Plan, Round
+from fl.api import Link
+from fl.capability import Steps, capability
+from fl.data import Dataset
+from fl.history import History, Row, row_of
+from fl.local import LARGEST, ClientData, Sgd, Trained, moderate, train_locally
+from fl.models import Model
+from fl.objective import client_gradients
+from fl.partition import weights_of
+from fl.streams import Purpose, stream
+
+Uplink = Link | Callable[[int], Link]
+"""A link, or a function of the round that gives one: for power that changes from round to round."""
+
+
+class DivergenceWarning(UserWarning):
+    """A run has stopped because its model grew beyond all bounds."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One run under way.
+
+    model : [d], x_t
+    memory : what its algorithm keeps
+    rows : the metrics of each round
+    diverged : why it stopped before its time; empty if it has not
+    """
+
+    model: NDArray
+    memory: dict[str, NDArray]
+    rows: tuple[Row, ...] = ()
+    diverged: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that the next round depends on, beside the experiment.
+
+    number : t, of the next round
+    """
+
+    number: int
+    lanes: tuple[Lane, ...]
+
+    @property
+    def stopped(self) -> bool:
+        return all(lane.diverged for lane in self.lanes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """What does not change over the rounds; see :func:`fl.rounds.train_together`."""
+
+    runs: Sequence[tuple[Algorithm, Uplink]]
+    model: Model
+    data: Dataset
+    clients: ClientData
+    sgd: Sgd
+    steps: Steps
+    seed: int
+    round_period: float
+    test_every: int
+    measure_gradient: bool
+
+    def beginning(self) -> State:
+        start = self.model.initial(stream(self.seed, 0, Purpose.INITIAL_MODEL))
+        return State(0, tuple(Lane(start, {}) for _ in self.runs))
+
+    def next(self, state: State) -> State:
+        """The state after one round more of every run that has not diverged."""
+        going = [k for k, lane in enumerate(state.lanes) if not lane.diverged]
+        starts = np.array([state.lanes[k].model for k in going])
+        rounds = [self._round(state.number, self.runs[k][1], state.lanes[k]) for k in going]
+        plans = [self.runs[k][0].plan(each) for k, each in zip(going, rounds, strict=True)]
+        trained = self._train(state.number, starts, plans)
+        gradients = self._squared_gradient_norms(state.number, starts)
+        lanes = list(state.lanes)
+        for place, k in enumerate(going):
+            mine = trained.of(place)
+            lane = self._aggregated(lanes[k], self.runs[k][0], rounds[place], plans[place], mine)
+            if not lane.diverged:
+                lane.rows[-1]["squared_gradient_norm"] = gradients[place]
+            lanes[k] = lane
+        self._test(state.number, [lanes[k] for k in going if not lanes[k].diverged])
+        return State(state.number + 1, tuple(lanes))
+
+    def histories(self, state: State) -> list[History]:
+        return [
+            History(
+                _by_name(lane.rows),
+                lane.model,
+                weights_of(self.clients.shards),
+                algorithm,
+                self.sgd,
+                lane.diverged or None,
+            )
+            for lane, (algorithm, _) in zip(state.lanes, self.runs, strict=True)
+        ]
+
+    def _round(self, number: int, uplink: Uplink, lane: Lane) -> Round:
+        clients = self.clients.num_clients
+        link = uplink if isinstance(uplink, Link) else uplink(number)
+        slot = link.open(
+            clients,
+            self.model.size,
+            stream(self.seed, number, Purpose.LINK),
+            time=number * self.round_period,
+            device_rng=stream(self.seed, 0, Purpose.DEVICES),
+        )
+        rng = stream(self.seed, number, Purpose.CAPABILITY)
+        return Round(
+            number,
+            lane.model,
+            slot,
+            weights_of(self.clients.shards),
+            capability(self.steps, number, clients, rng),
+            self.sgd.rate_at(number),
+            lane.memory,
+        )
+
+    def _train(self, number: int, starts: NDArray, plans: list[Plan]) -> Trained:
+        rng = stream(self.seed, number, Purpose.MINIBATCHES)
+        rate = self.sgd.rate_at(number)
+        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is seen afterwards
+            return train_locally(self.model, self.clients, self.sgd, rate, starts, plans, rng)
+
+    def _aggregated(
+        self, lane: Lane, algorithm: Algorithm, round: Round, plan: Plan, trained: Trained
+    ) -> Lane:
+        wild = np.flatnonzero(~moderate(trained.updates))
+        if len(wild):
+            return _diverged(
+                lane,
+                round,
+                f"the models of clients {wild.tolist()} grew beyond {LARGEST:g} within "
+                f"{trained.steps[wild].max()} local steps of rate {round.rate:g}",
+            )
+        outcome = algorithm.aggregate(round, plan, trained.updates, trained.steps)
+        if not moderate(outcome.model):
+            return _diverged(
+                lane,
+                round,
+                f"what the server received at gain {outcome.gain:g} took its model beyond "
+                f"{LARGEST:g}",
+            )
+        row = row_of(round, outcome, trained, lane.rows[-1] if lane.rows else None)
+        model = outcome.model.astype(lane.model.dtype, copy=False)
+        return Lane(model, dict(outcome.memory), (*lane.rows, row))
+
+    def _squared_gradient_norms(self, number: int, models: NDArray) -> NDArray:
+        """[S], of the gradient over all data, in the rounds in which it is measured."""
+        if not self.measure_gradient or (number + 1) % self.test_every:
+            return np.full(len(models), np.nan)
+        alpha = weights_of(self.clients.shards)
+        each = client_gradients(self.model, self.clients, models, self.sgd.weight_decay)
+        return np.square(np.tensordot(alpha, each, axes=1)).sum(axis=-1)
+
+    def _test(self, number: int, lanes: list[Lane]) -> None:
+        """Adds what the test says to the rows of the round."""
+        loss = accuracy = np.full(len(lanes), np.nan)
+        if lanes and (number + 1) % self.test_every == 0:
+            models = np.array([lane.model for lane in lanes])
+            loss, accuracy = self.model.test(models, self._test_features, self.data.y_test)
+        for place, lane in enumerate(lanes):
+            lane.rows[-1].update(test_loss=loss[place], test_accuracy=accuracy[place])
+
+    @cached_property
+    def _test_features(self) -> NDArray:
+        return self.model.features(self.data.x_test)
+
+
+def _diverged(lane: Lane, round: Round, why: str) -> Lane:
+    """The lane as it was before the round, stopped."""
+    message = f"the run diverged in round {round.number}: {why}"
+    warnings.warn(message, DivergenceWarning, stacklevel=2)
+    return replace(lane, diverged=message)
+
+
+def _by_name(rows: Sequence[Row]) -> dict[str, NDArray]:
+    """Metrics with one entry a round; empty ones if there was none."""
+    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}

@@ -1,0 +1,99 @@
+"""What a run leaves behind: its metrics, round by round, and its last model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fl.algorithm import Algorithm, Outcome, Round
+from fl.local import Sgd, Trained
+
+Row = dict[str, NDArray]
+"""The metrics of one round of one run."""
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """A run so far.
+
+    metrics : by name, each with one entry a round:
+
+        ``test_accuracy``, ``test_loss`` : of the model after the round; NaN where not tested
+        ``train_loss`` : F(x_t) before the round, estimated without bias from its first minibatches
+        ``squared_gradient_norm`` : ||grad F(x_t)||^2 over all data; NaN where not measured
+        ``rate`` : eta_t
+        ``gain`` : the common gain, the paper's beta_t
+        ``steps`` : [m], local steps tau_t^i
+        ``scaled_down`` : [m], who sent less than its part for want of power
+        ``energy`` : [m], spent by each client
+        ``worst_symbol_energy`` : [m], and in its worst OFDM symbol
+        ``load`` : [m], the worst of energy over budget
+        ``nmse`` : of the received sum
+        ``received_snr_db`` : at the antenna; NaN on links without
+        ``active_fraction`` : [m], of the spectrum that each client could use
+        ``airtime`` : of all rounds so far [s]
+        ``radiated_energy`` : [m], of all rounds so far
+        ``largest_gradient`` : [m], largest norm of a stochastic gradient
+
+    model : [d], the last one
+    weights : [m], alpha_i
+    algorithm, sgd : what ran
+    diverged : why it stopped before its time, or None
+    """
+
+    metrics: Mapping[str, NDArray]
+    model: NDArray
+    weights: NDArray[np.float64]
+    algorithm: Algorithm
+    sgd: Sgd
+    diverged: str | None = None
+
+    def __getitem__(self, name: str) -> NDArray:
+        if name not in self.metrics:
+            raise KeyError(f"{name!r}: there are {', '.join(self.metrics)}")
+        return self.metrics[name]
+
+    def __len__(self) -> int:
+        """The number of rounds."""
+        return len(self.metrics["rate"]) if self.metrics else 0
+
+    def final_accuracy(self, rounds: int = 10) -> float:
+        """The mean over the last ``rounds`` rounds, as far as they were tested."""
+        tested = self["test_accuracy"][-rounds:]
+        tested = tested[~np.isnan(tested)]
+        return float(tested.mean()) if len(tested) else float("nan")
+
+
+def row_of(round: Round, outcome: Outcome, trained: Trained, before: Row | None) -> Row:
+    """The metrics of a round, as far as they are known without a test."""
+    received = outcome.reception
+    report = received.diagnostics
+    clients = len(round.weights)
+    nobody = np.zeros(clients, bool)
+    budget = round.slot.budget
+    constrained = received.energy
+    if budget.shape[-1] == 1:
+        constrained = constrained.sum(axis=-1, keepdims=True)
+    row = {
+        "rate": round.rate,
+        "gain": outcome.gain,
+        "train_loss": round.weights @ trained.loss,
+        "largest_gradient": trained.largest_gradient,
+        "steps": trained.steps,
+        "scaled_down": nobody if outcome.scaled_down is None else outcome.scaled_down,
+        "energy": received.energy.sum(axis=-1),
+        "worst_symbol_energy": received.energy.max(axis=-1),
+        "load": (constrained / budget).max(axis=-1),
+        "nmse": report.get("nmse", np.nan),
+        "received_snr_db": report.get("received_snr_db", np.nan),
+        "active_fraction": report.get("active_fraction", np.full(clients, np.nan)),
+        "airtime": report.get("airtime", np.nan),
+        "radiated_energy": report.get("radiated_energy", np.full(clients, np.nan)),
+    }
+    if before is not None:
+        for name in ("airtime", "radiated_energy"):
+            row[name] = row[name] + before[name]
+    return {name: np.asarray(value) for name, value in row.items()}

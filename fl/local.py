@@ -1,0 +1,292 @@
+"""Local SGD of all clients and trials at once.
+
+Trials share the minibatches of their clients, so one gather of samples serves them all. A minibatch
+is drawn uniformly with replacement, as Assumption 2 of the paper has it, and depends on the round's
+generator alone, not on who still trains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import get_blas_funcs
+
+from fl.algorithm import Plan
+from fl.checks import Count, NotNegative, Positive, checked
+from fl.data import Dataset
+from fl.models import Model
+from fl.partition import Shards
+
+LARGEST = 1e30  # entry of a model or an update; what is beyond has diverged
+GATHERED_AT_ONCE = 1 << 18  # features, so that what is computed from them stays in the cache
+DRAWN_AT_ONCE = 16  # minibatches
+
+
+@dataclass(frozen=True)
+class Diminishing:
+    """A rate that falls: eta_t = initial / (1 + t / rounds)^power.
+
+    Examples
+    --------
+    >>> Diminishing(0.4, rounds=100).at(300)
+    0.2
+    """
+
+    initial: float
+    rounds: float
+    power: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ("initial", "rounds", "power"):
+            checked(name, getattr(self, name), Positive)
+
+    def at(self, number: int) -> float:
+        return self.initial / (1 + number / self.rounds) ** self.power
+
+
+@dataclass(frozen=True)
+class Sgd:
+    """How clients train.
+
+    rate : eta of a local step, constant or :class:`Diminishing` over the rounds
+    batch_size : samples a step; None for all that the client has, which is gradient descent
+    weight_decay : lambda, adds lambda x to every gradient
+    momentum : mu of v = mu v + gradient, x = x - eta v; v is zero when a round begins
+    """
+
+    rate: float | Diminishing = 0.1
+    batch_size: int | None = 50
+    weight_decay: float = 0.0
+    momentum: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.rate, Diminishing):
+            checked("rate", self.rate, Positive)
+        checked("batch_size", self.batch_size, Count | None)
+        checked("weight_decay", self.weight_decay, NotNegative)
+        checked("momentum", self.momentum, NotNegative)
+        if self.momentum >= 1:
+            raise ValueError(f"momentum = {self.momentum} is not allowed: give a number below 1")
+
+    def rate_at(self, number: int) -> float:
+        """eta_t in round ``number``."""
+        return self.rate.at(number) if isinstance(self.rate, Diminishing) else float(self.rate)
+
+
+Batch = tuple[slice, NDArray, NDArray]
+"""Of which of the clients asked for, their features [m, B, ...] and labels [m, B]."""
+
+
+class ClientData:
+    """The training samples of each client, in the form that the model takes."""
+
+    def __init__(self, model: Model, data: Dataset, shards: Shards) -> None:
+        self.features = model.features(data.x_train)
+        self.labels = data.y_train
+        self.shards = checked_shards(shards, len(self.labels))
+        self.num_clients = len(self.shards)
+        self._sizes = np.array([len(shard) for shard in self.shards])
+        # Rows of equal length, so that one look-up serves all clients; what is beyond is not drawn.
+        self._rows = np.zeros((self.num_clients, self._sizes.max()), np.int64)
+        for row, shard in zip(self._rows, self.shards, strict=True):
+            row[: len(shard)] = shard
+
+    def batches(
+        self, batch_size: int | None, rng: np.random.Generator
+    ) -> Iterator[Callable[[NDArray[np.int64]], Iterator[Batch]]]:
+        """For step after step, a function that gives the batches of the clients asked for."""
+        if batch_size is None:
+            while True:
+                yield self._everything
+        client = np.arange(self.num_clients)[:, None]
+        while True:
+            places = rng.random((DRAWN_AT_ONCE, self.num_clients, batch_size))
+            places *= self._sizes[:, None]
+            for samples in self._rows[client, places.astype(np.int64)]:
+                yield partial(self._gathered, samples)
+
+    def _gathered(self, samples: NDArray[np.int64], clients: NDArray[np.int64]) -> Iterator[Batch]:
+        """Of ``samples`` [m, B], a few clients at a time."""
+        wanted = samples[clients] if len(clients) < self.num_clients else samples
+        tile = max(1, GATHERED_AT_ONCE // (wanted.shape[1] * self.features[0].size))
+        for start in range(0, len(wanted), tile):
+            part = wanted[start : start + tile]
+            rows = self.features.take(part.ravel(), axis=0)
+            features = rows.reshape(*part.shape, *rows.shape[1:])
+            yield slice(start, start + tile), features, self.labels[part]
+
+    def _everything(self, clients: NDArray[np.int64]) -> Iterator[Batch]:
+        """All that each client has, which may differ in number."""
+        for place, client in enumerate(clients):
+            shard = self.shards[client]
+            yield slice(place, place + 1), self.features[shard][None], self.labels[shard][None]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What local training gave.
+
+    updates : [S, m, d], x_i - x_t
+    steps : [S, m], how many steps that took
+    loss : [S, m], at x_t, on the first minibatch
+    largest_gradient : [S, m], the largest norm of a stochastic gradient, weight decay included
+    """
+
+    updates: NDArray
+    steps: NDArray[np.int64]
+    loss: NDArray[np.float64]
+    largest_gradient: NDArray[np.float64]
+
+    def of(self, trial: int) -> Trained:
+        """One trial alone, without its axis."""
+        return Trained(
+            self.updates[trial], self.steps[trial], self.loss[trial], self.largest_gradient[trial]
+        )
+
+
+def moderate(vectors: NDArray) -> NDArray[np.bool_]:
+    """[...] of [..., d]: all entries finite, and none beyond what links and squares can take."""
+    return np.abs(vectors).max(axis=-1) <= LARGEST
+
+
+def train_locally(
+    model: Model,
+    clients: ClientData,
+    sgd: Sgd,
+    rate: float,
+    starts: NDArray,
+    plans: Sequence[Plan],
+    rng: np.random.Generator,
+) -> Trained:
+    """From the models ``starts`` [S, d], each trial by its own plan."""
+    training = _Training(model, clients.num_clients, sgd, rate, starts, plans)
+    for step, batches_of in enumerate(clients.batches(sgd.batch_size, rng), start=1):
+        training.step(batches_of(training.clients))
+        training.let_go(step)
+        if not training.active.any():
+            break
+    return training.result
+
+
+class _Training:
+    """Local training under way.
+
+    The models of all that still train are one array, [clients, trials, d]. Who is done keeps its
+    place in it until a whole row or column is, and is not looked at again.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        num_clients: int,
+        sgd: Sgd,
+        rate: float,
+        starts: NDArray,
+        plans: Sequence[Plan],
+    ) -> None:
+        shape = (len(plans), num_clients)
+        self._model, self._sgd, self._rate = model, sgd, rate
+        self._starts, self._plans = starts, plans
+        self._add: Callable = get_blas_funcs("axpy", dtype=starts.dtype)
+        self._watched = any(plan.serves for plan in plans)
+        self._last = np.array([plan.steps for plan in plans])
+        self.active = np.ones(shape, bool)
+        self.clients, self._trials = np.arange(num_clients), np.arange(len(plans))
+        self._models = np.repeat(starts[None], num_clients, axis=0)
+        self._velocity = np.zeros_like(self._models) if sgd.momentum else None
+        self._peaks = np.zeros(self._models.shape[:2], starts.dtype)
+        self._first = True
+        self.result = Trained(
+            updates=np.zeros((*shape, starts.shape[1]), starts.dtype),
+            steps=np.zeros(shape, np.int64),
+            loss=np.zeros(shape),
+            largest_gradient=np.zeros(shape),
+        )
+
+    def step(self, batches: Iterator[Batch]) -> None:
+        """One step of everyone, x = x - eta (gradient + lambda x)."""
+        for who, x, y in batches:
+            models, peaks = self._models[who], self._peaks[who]
+            if self._first:
+                self.result.loss[:, who] = self._model.loss(models, x, y).T
+            gradient = np.ascontiguousarray(self._model.gradient(models, x, y), models.dtype)
+            if self._sgd.weight_decay:
+                self._add(models.ravel(), gradient.ravel(), a=self._sgd.weight_decay)
+            squares = np.matmul(gradient[..., None, :], gradient[..., None])[..., 0, 0]
+            np.maximum(peaks, squares, out=peaks)
+            if self._velocity is not None:
+                velocity = self._velocity[who]
+                velocity *= velocity.dtype.type(self._sgd.momentum)
+                velocity += gradient
+                gradient = velocity
+            self._add(gradient.ravel(), models.ravel(), a=-self._rate)
+        self._first = False
+
+    def let_go(self, step: int) -> None:
+        """Take the updates of those who serve or have done all their steps."""
+        done = self.active & (step >= self._last)
+        if not self._watched and not done.any():
+            return
+        take = done.copy()
+        for trial in self._trials.tolist():
+            plan = self._plans[trial]
+            if plan.serves is None:
+                continue
+            current = self.result.updates[trial].copy()
+            current[self.clients] = self._update_of(trial)
+            wild = ~moderate(current)  # nothing that a link could weigh: they stop
+            current[wild] = 0
+            serves = (plan.serves(step, current) | wild) & self.active[trial]
+            done[trial] |= wild & self.active[trial]
+            if plan.largest:
+                take[trial] = serves | (done[trial] & (self.result.steps[trial] == 0))
+            else:
+                take[trial] |= serves
+                done[trial] |= serves
+        for trial in np.flatnonzero(take.any(axis=1)).tolist():
+            chosen = take[trial]
+            self.result.updates[trial, chosen] = self._update_of(trial)[chosen[self.clients]]
+            self.result.steps[trial, chosen] = step
+        if done.any():
+            self._dismiss(done)
+
+    def _update_of(self, trial: int) -> NDArray:
+        """[clients still there, d]."""
+        column = int(np.searchsorted(self._trials, trial))
+        return self._models[:, column] - self._starts[trial]
+
+    def _dismiss(self, done: NDArray[np.bool_]) -> None:
+        """Clients and trials that are done altogether leave the array."""
+        here = np.ix_(self._trials, self.clients)
+        self.result.largest_gradient[done] = np.sqrt(self._peaks.T[done[here]])
+        self.active &= ~done
+        clients, trials = self.active[here].any(axis=0), self.active[here].any(axis=1)
+        if clients.all() and trials.all():
+            return
+        kept = np.ix_(clients, trials)
+        self._models, self._peaks = self._models[kept], self._peaks[kept]
+        if self._velocity is not None:
+            self._velocity = self._velocity[kept]
+        self.clients, self._trials = self.clients[clients], self._trials[trials]
+
+
+def checked_shards(shards: Shards, samples: int) -> list[NDArray[np.int64]]:
+    """One non-empty list of indices a client, none twice."""
+    arrays = [np.asarray(shard) for shard in shards]
+    for client, shard in enumerate(arrays):
+        if shard.ndim != 1 or len(shard) == 0 or shard.dtype.kind not in "iu":
+            raise ValueError(
+                f"shards[{client}] of shape {shard.shape} and type {shard.dtype} is not allowed: "
+                "give the indices of at least one sample"
+            )
+        if shard.min() < 0 or shard.max() >= samples:
+            raise ValueError(f"shards[{client}] has indices beyond the {samples} samples")
+    if not arrays:
+        raise ValueError("shards are empty: give one list of indices a client")
+    if np.bincount(np.concatenate(arrays)).max() > 1:
+        raise ValueError("shards have a sample twice: give each to one client only")
+    return [shard.astype(np.int64) for shard in arrays]

@@ -62,6 +62,8 @@ class History:
 
     def final_accuracy(self, rounds: int = 10) -> float:
         """The mean over the last ``rounds`` rounds, as far as they were tested."""
+        if not len(self):
+            return float("nan")
         tested = self["test_accuracy"][-rounds:]
         tested = tested[~np.isnan(tested)]
         return float(tested.mean()) if len(tested) else float("nan")

@@ -1,0 +1,238 @@
+"""Algorithms by hand: two clients, two parabolas, one dimension.
+
+F_1 = 1/2 (x - 1)^2 and F_2 = (x - 3)^2, from x_0 = 0 with rate 1/4. After 1, 2, 3 local steps the
+updates are 1/4, 7/16, 37/64 for client 1, and 3/2, 9/4, 21/8 for client 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fl import Acpc, Cotaf, FedAvg, FedNova, Sgd, partition_by_label, train, train_together
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink
+from phy import NoFading, Rayleigh
+from tests.fl.problems import blobs, two_parabolas
+
+QUIET = {"snr_db": np.inf}
+
+
+def run(algorithm, link=None, steps=(1, 2), samples=(1, 1), rounds=1):
+    problem = two_parabolas(samples)
+    return train(
+        algorithm,
+        IdealLink() if link is None else link,
+        problem.data,
+        problem.shards,
+        model=problem.model,
+        sgd=Sgd(0.25, None),
+        steps=steps,
+        rounds=rounds,
+    )
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "equal", "unequal"),
+    [
+        # sum_i alpha_i Delta_i with alpha = 1/2, 1/2 and 1/4, 3/4
+        (FedAvg(), (0.25 + 2.25) / 2, (0.25 + 3 * 2.25) / 4),
+        (Cotaf(), (0.25 + 2.25) / 2, (0.25 + 3 * 2.25) / 4),
+        (Cotaf(server_step=0.5), (0.25 + 2.25) / 4, (0.25 + 3 * 2.25) / 8),
+        # sum_i alpha_i Delta_i / tau_i
+        (FedNova(tau_eff=1), (0.25 + 1.125) / 2, (0.25 + 3 * 1.125) / 4),
+        (FedNova(), 1.5 * (0.25 + 1.125) / 2, 1.75 * (0.25 + 3 * 1.125) / 4),
+        (Acpc(beta="realised"), (0.25 + 1.125) / 2, (0.25 + 3 * 1.125) / 4),
+        (Acpc(beta="realised", tau_max=1), (0.25 + 1.5) / 2, (0.25 + 3 * 1.5) / 4),
+        # without budgets everything fits at once
+        (Acpc(), (0.25 + 1.5) / 2, (0.25 + 3 * 1.5) / 4),
+        (Acpc(tau_min=2), (0.25 + 1.125) / 2, (0.25 + 3 * 1.125) / 4),
+        (Acpc(steps="largest"), (0.25 + 1.125) / 2, (0.25 + 3 * 1.125) / 4),
+    ],
+    ids=repr,
+)
+def test_one_round_without_noise(algorithm, equal, unequal):
+    assert run(algorithm).model[0] == pytest.approx(equal, rel=1e-12)
+    assert run(algorithm, samples=(1, 3)).model[0] == pytest.approx(unequal, rel=1e-12)
+
+
+def test_a_second_round():
+    """From x_1 = 5/4: client 1 goes to 19/16; client 2 to 17/8 and 41/16."""
+    x1 = 1.25
+    expected = ((x1 - 0.25 * (x1 - 1)) + (3 + (x1 - 3) / 4)) / 2
+    assert run(FedAvg(), rounds=2).model[0] == pytest.approx(expected, rel=1e-12)
+    assert run(Cotaf(), rounds=2).model[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("G", "options", "steps", "model", "scaled_down"),
+    [
+        # beta = 1 / (1/2 1/4 G); client 2 needs beta/2 Delta_2/tau_2 <= 1
+        (6.5, {}, [1, 1], 0.125 + 0.75, [False, False]),  # 1.23 * 0.75 fits at once
+        (5.0, {}, [1, 2], 0.125 + 0.5625, [False, False]),  # 1.6 * 0.75 no, 1.6 * 0.5625 yes
+        (5.0, {"steps": "largest"}, [3, 3], 37 / 384 + 0.4375, [False, False]),
+        (5.0, {"steps": "largest", "tau_max": 2}, [2, 2], 7 / 64 + 0.5625, [False, False]),
+        (5.0, {"tau_max": [3, 1]}, [1, 1], 0.125 + 0.75 / 1.2, [False, True]),
+        (5.0, {"tau_min": 3}, [3, 3], 37 / 384 + 0.4375, [False, False]),
+        (2.0, {}, [1, 3], 0.125 + 0.25, [False, True]),  # 4 * 0.4375 does not fit: sends 1/4
+        (2.0, {"steps": "largest"}, [3, 3], 37 / 384 + 0.25, [False, True]),
+        (0.1, {}, [3, 3], 2 * 0.0125, [True, True]),  # beta = 80: both send 1/80
+    ],
+)
+@pytest.mark.parametrize("link", [GaussianLink(**QUIET), FadingLink(**QUIET, fading=NoFading())])
+def test_acpc_within_a_budget(link, G, options, steps, model, scaled_down):  # noqa: N803
+    history = run(Acpc(G=G, **options), link, steps=3)
+    assert history["gain"][0] == pytest.approx(1 / (0.5 * 0.25 * G), rel=1e-5)
+    assert history["steps"][0].tolist() == steps
+    assert history["scaled_down"][0].tolist() == scaled_down
+    assert history.model[0] == pytest.approx(model, rel=1e-5)
+    assert (history["load"] <= 1 + 1e-5).all()
+    np.testing.assert_allclose(history["load"][0][scaled_down], 1, rtol=1e-5)
+
+
+def test_acpc_bound_takes_the_weakest_client():
+    """beta = min_i sqrt(P_i) / (alpha_i eta G); channels count by what they cost."""
+    powers, gains = np.array([4.0, 9.0]), np.array([1.0, 0.25])
+    alpha = np.array([0.25, 0.75])
+    link = GaussianLink(**QUIET, power=powers, path_gain=gains)
+    history = run(Acpc(G=8.0), link, samples=(1, 3))
+    expected = np.min(np.sqrt(powers * gains) / alpha) / (0.25 * 8.0)
+    assert history["gain"][0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_acpc_from_the_previous_round():
+    """First all steps with the largest gain; then beta by the last ||Delta_i|| / tau_i."""
+    history = run(Acpc(beta="previous"), GaussianLink(**QUIET), steps=2, rounds=2)
+    assert history["steps"][0].tolist() == [2, 2]
+    assert history["gain"][0] == pytest.approx(1 / (0.5 * 1.125), rel=1e-5)
+    assert history["gain"][1] == pytest.approx(1 / (0.5 * 1.125), rel=1e-5)
+    # from x_1 = 43/64 client 2 moves by 149/128 in its first step: 1.16 > 1.125 does not fit
+    assert history["steps"][1].tolist() == [1, 2]
+
+
+def test_acpc_limits_that_change_with_the_round():
+    """Power falls from round to round; so does what a client can do."""
+
+    def link(number):
+        return GaussianLink(**QUIET, power=4.0 / (1 + number))
+
+    def steps(number, num_clients, rng):
+        return np.full(num_clients, 3 - number)
+
+    history = run(Acpc(G=5.0), link, steps=steps, rounds=3)
+    np.testing.assert_allclose(history["gain"] / 1.6, [2, 2**0.5, (4 / 3) ** 0.5], rtol=1e-5)
+    assert (history["steps"].max(axis=1) <= [3, 2, 1]).all()
+
+
+def test_acpc_more_power_means_no_more_steps():
+    """By the smallest number of steps; documented as a departure from the paper's prose."""
+    link = GaussianLink(**QUIET, power=[1.0, 1.0])
+    strong = GaussianLink(**QUIET, power=[1.0, 2.0])
+    problem = [run(Acpc(G=5.0), each, steps=3)["steps"][0].tolist() for each in (link, strong)]
+    assert problem == [[1, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("budget", ["symbol", "round"])
+def test_acpc_holds_every_symbol(budget, rng):
+    """On a fading channel with few carriers: no symbol above its budget, whoever is scaled down."""
+    data = blobs(rng, features=60)
+    shards = partition_by_label(data.y_train, 4, 2, rng)
+    link = OfdmLink(entry_snr_db=30, budget=budget, truncation=0.1)
+    options = {"rounds": 5, "steps": 6, "sgd": Sgd(0.5, 10), "seed": int(rng.integers(1000))}
+    for algorithm in (Acpc(G=0.2), Acpc(G=3.0, steps="largest"), Acpc(beta="previous")):
+        history = train(algorithm, link, data, shards, **options)
+        assert (history["load"] <= 1 + 1e-5).all()
+        np.testing.assert_allclose(history["load"][history["scaled_down"]], 1, rtol=1e-4)
+        fits_late = history["steps"] > 1
+        assert fits_late.any()
+
+
+def test_acpc_leaves_silent_clients_out(rng):
+    """Who cannot send at all does not lower the gain of the others."""
+    data = blobs(rng)
+    shards = partition_by_label(data.y_train, 4, 4, rng)
+    link = FadingLink(snr_db=20.0, fading=Rayleigh(), truncation=1.0)
+    history = train(Acpc(), link, data, shards, rounds=20, steps=3, sgd=Sgd(0.5, 10))
+    silent = history["active_fraction"] == 0
+    assert silent.any()
+    assert not history["energy"][silent].any()
+    assert not history["scaled_down"][silent].any()
+    everyone = silent.all(axis=1)
+    assert np.isfinite(history["gain"][~everyone]).all()
+
+
+@pytest.mark.parametrize("link", [GaussianLink(snr_db=0.0), OfdmLink(entry_snr_db=10.0)])
+def test_acpc_is_cotaf_with_a_server_step(link, rng):
+    """With equal steps, weights and powers and the realised beta."""
+    data = blobs(rng)
+    shards = partition_by_label(data.y_train, 4, 2, rng)
+    tau = 7
+    acpc, cotaf = train_together(
+        [(Acpc(beta="realised"), link), (Cotaf(server_step=1 / tau), link)],
+        data,
+        shards,
+        rounds=10,
+        steps=tau,
+        sgd=Sgd(0.5, 20),
+    )
+    np.testing.assert_allclose(acpc["gain"], tau * cotaf["gain"], rtol=1e-4)
+    np.testing.assert_allclose(acpc.model, cotaf.model, rtol=1e-3, atol=1e-5)
+
+
+def test_cotaf_gain_is_that_of_the_paper(rng):
+    """p_t = P / max ||Delta_i||^2, and the server divides by m sqrt(p_t)."""
+    history = run(Cotaf(), GaussianLink(**QUIET, power=1.0))
+    assert history["gain"][0] == pytest.approx(2 * np.sqrt(1 / 2.25**2), rel=1e-5)
+
+
+def test_fedavg_records_what_it_would_have_needed():
+    """No gain and no limit: alpha_i^2 ||x_i||^2, above the budget of 1."""
+    history = run(FedAvg(), GaussianLink(**QUIET), steps=2)
+    assert history["gain"][0] == 1
+    np.testing.assert_allclose(history["energy"][0], [(0.4375 / 2) ** 2, (2.25 / 2) ** 2])
+    np.testing.assert_allclose(history["load"][0], history["energy"][0])
+    assert history["load"].max() > 1
+
+
+def test_fedavg_noise_is_that_of_the_link(rng):
+    """x_{t+1} = sum_i alpha_i x_i + w, w not divided by the number of clients."""
+    problem = two_parabolas()
+    results = [
+        train(
+            FedAvg(),
+            GaussianLink(snr_db=20.0),
+            problem.data,
+            problem.shards,
+            model=problem.model,
+            sgd=Sgd(0.25, None),
+            steps=[1, 2],
+            rounds=1,
+            seed=seed,
+        ).model[0]
+        for seed in range(400)
+    ]
+    noise = np.array(results) - 1.25
+    assert abs(noise.mean()) < 5 * 0.1 / np.sqrt(400)
+    assert abs(noise.var() / 0.01 - 1) < 5 * np.sqrt(2 / 400)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Acpc(beta="guess"), "beta = 'guess' is not allowed"),
+        (lambda: Acpc(G=0), "G = 0 is not allowed"),
+        (lambda: Acpc(G=np.inf), "G = inf"),
+        (lambda: Acpc(steps="all"), "steps = 'all'"),
+        (lambda: Acpc(tau_min=0), "tau_min = 0"),
+        (lambda: Acpc(tau_min=3, tau_max=2), "tau_max = 2 is not allowed: tau_min is 3"),
+        (lambda: Acpc(tau_max=[4, 0]), "tau_max = .4, 0."),
+        (lambda: Cotaf(server_step=-1), "server_step = -1"),
+        (lambda: FedNova(tau_eff=0), "tau_eff = 0"),
+        (lambda: run(Acpc(tau_max=[1, 2, 3])), "tau_max = .1, 2, 3..*2 clients"),
+        (lambda: run(Cotaf(), steps=0), "steps = array.0. in round 0"),
+        (lambda: run(Cotaf(), steps=[1, 2, 3]), "2 clients"),
+        (lambda: run(Cotaf(), steps=1.5), "steps = array.1.5."),
+    ],
+)
+def test_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

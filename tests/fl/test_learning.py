@@ -1,0 +1,50 @@
+"""What is learnt, on MNIST."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fl import Cotaf, FedAvg, Sgd, load_dataset, partition_by_label, train, train_together
+from links import GaussianLink, IdealLink, OfdmLink
+from phy import NoFading
+
+
+@pytest.fixture(scope="module")
+def mnist():
+    return load_dataset("mnist")
+
+
+def test_logistic_regression_reaches_92_percent(mnist):
+    """Without noise, on i.i.d. data: what the model can do."""
+    shards = partition_by_label(mnist.y_train, 10, 10, np.random.default_rng(0))
+    history = train(
+        FedAvg(), IdealLink(), mnist, shards, rounds=60, steps=50, sgd=Sgd(0.3, 50), test_every=5
+    )
+    assert history.final_accuracy() >= 0.92
+    assert history["train_loss"][-10:].mean() < 0.29
+
+
+def test_ofdm_without_fading_learns_as_the_gaussian_channel(mnist, rng):
+    """With the budget of the whole round both add the same noise; runs differ by its draws."""
+    shards = partition_by_label(mnist.y_train, 10, 2, np.random.default_rng(0))
+    ofdm = OfdmLink(snr_db=10.0, fading=NoFading(), budget="round")
+    losses, gains = [], []
+    for _ in range(6):
+        runs = [(Cotaf(), GaussianLink(snr_db=10.0)), (Cotaf(), ofdm)]
+        pair = train_together(
+            runs,
+            mnist,
+            shards,
+            rounds=15,
+            steps=5,
+            sgd=Sgd(0.1, 50),
+            test_every=15,
+            seed=int(rng.integers(2**32)),
+        )
+        losses.append([history["test_loss"][-1] for history in pair])
+        gains.append([history["gain"][0] for history in pair])
+    np.testing.assert_allclose(*np.transpose(gains), rtol=1e-4)  # the same energy, the same limit
+    difference = np.subtract(*np.transpose(losses))
+    assert abs(difference.mean()) < 5 * difference.std(ddof=1) / np.sqrt(len(difference))
+    assert np.std(losses) > 0  # noise did come in

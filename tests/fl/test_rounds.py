@@ -1,0 +1,348 @@
+"""The round loop: repeatable, resumable, together as alone, over every link."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fl import (
+    Acpc,
+    Algorithm,
+    Cotaf,
+    DivergenceWarning,
+    FedAvg,
+    FedNova,
+    Outcome,
+    Reception,
+    Sgd,
+    UniformSteps,
+    partition_by_label,
+    train,
+    train_together,
+)
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from phy import PilotCsi, Tdl
+from tests.fl.problems import blobs, two_parabolas
+
+ALGORITHMS = {
+    "acpc": Acpc(),
+    "acpc, largest": Acpc(steps="largest", tau_max=4),
+    "acpc, previous": Acpc(beta="previous"),
+    "acpc, realised": Acpc(beta="realised"),
+    "cotaf": Cotaf(),
+    "fedavg": FedAvg(),
+    "fednova": FedNova(),
+}
+LINKS = {
+    "ideal": IdealLink(),
+    "gaussian": GaussianLink(snr_db=10.0),
+    "no noise": GaussianLink(snr_db=np.inf),
+    "fading": FadingLink(snr_db=10.0, truncation=0.3),
+    "ofdm": OfdmLink(entry_snr_db=10.0, csi=PilotCsi(snr_db=20.0, num_pilots=2)),
+    "ofdm, mmse": OfdmLink(entry_snr_db=10.0, control="mmse"),
+    "ofdm, moving": OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0), correction="active"),
+    "ofdm, sionna": OfdmLink(entry_snr_db=10.0, engine="sionna"),
+    "orthogonal": OrthogonalLink(snr_db=10.0),
+}
+EVERY_CLIENT = (
+    "steps",
+    "scaled_down",
+    "energy",
+    "worst_symbol_energy",
+    "load",
+    "active_fraction",
+    "radiated_energy",
+    "largest_gradient",
+)
+EVERY_ROUND = (
+    "test_accuracy",
+    "test_loss",
+    "train_loss",
+    "squared_gradient_norm",
+    "rate",
+    "gain",
+    "nmse",
+    "received_snr_db",
+    "airtime",
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return blobs(np.random.default_rng(1))
+
+
+@pytest.fixture(scope="module")
+def shards(data):
+    return partition_by_label(data.y_train, 4, 2, np.random.default_rng(1))
+
+
+OPTIONS = {"steps": UniformSteps(1, 6), "sgd": Sgd(0.5, 10), "seed": 3}
+
+
+def check_same(one, other, rtol=0.0):
+    assert one.metrics.keys() == other.metrics.keys()
+    for name in one.metrics:
+        np.testing.assert_allclose(one[name], other[name], rtol=rtol, err_msg=name)
+    np.testing.assert_allclose(one.model, other.model, rtol=rtol, atol=rtol)
+    assert one.diverged == other.diverged
+
+
+@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_every_algorithm_over_every_link(algorithm, link, data, shards):
+    history = train(ALGORITHMS[algorithm], LINKS[link], data, shards, rounds=3, **OPTIONS)
+    assert history.diverged is None
+    assert len(history) == 3
+    assert np.isfinite(history.model).all()
+    assert set(history.metrics) == {*EVERY_CLIENT, *EVERY_ROUND}
+    for name in EVERY_CLIENT:
+        assert history[name].shape == (3, 4), name
+    for name in EVERY_ROUND:
+        assert history[name].shape == (3,), name
+    for name in ("test_accuracy", "test_loss", "train_loss", "nmse", "airtime", "energy"):
+        assert np.isfinite(history[name]).all(), name
+    if algorithm != "fedavg":
+        assert (history["load"] <= 1 + 1e-5).all()
+    over_the_air = link not in ("ideal", "orthogonal")
+    assert np.isnan(history["received_snr_db"]).all() == (not over_the_air)
+
+
+def test_same_seed_same_result(data, shards):
+    link = OfdmLink(entry_snr_db=10.0)
+    one, same, other = (
+        train(Acpc(), link, data, shards, rounds=5, **{**OPTIONS, "seed": seed})
+        for seed in (1, 1, 2)
+    )
+    check_same(one, same)
+    assert (one.model != other.model).any()
+    assert (one["steps"] != other["steps"]).any()
+
+
+def test_together_is_alone(data, shards):
+    """Up to the rounding of products of another shape."""
+    runs = [
+        (algorithm, link)
+        for algorithm in (Acpc(beta="realised"), Cotaf(), FedAvg())
+        for link in (GaussianLink(snr_db=10.0), IdealLink())
+    ]
+    together = train_together(runs, data, shards, rounds=5, **OPTIONS)
+    for (algorithm, link), history in zip(runs, together, strict=True):
+        check_same(train(algorithm, link, data, shards, rounds=5, **OPTIONS), history, rtol=1e-3)
+
+
+def test_runs_are_paired(data, shards):
+    """The same minibatches, capabilities, channels and noise, whatever the SNR."""
+    runs = [(Cotaf(), OfdmLink(entry_snr_db=snr)) for snr in (np.inf, 200.0, 30.0)]
+    clean, almost, noisy = train_together(runs, data, shards, rounds=4, **OPTIONS)
+    np.testing.assert_array_equal(clean["steps"], noisy["steps"])
+    np.testing.assert_array_equal(clean["active_fraction"], noisy["active_fraction"])
+    assert clean["train_loss"][0] == noisy["train_loss"][0]
+    np.testing.assert_allclose(clean.model, almost.model, atol=1e-5)
+
+
+def test_metrics_are_those_of_the_rounds(data, shards):
+    link = OfdmLink(entry_snr_db=10.0)
+    history = train(
+        Cotaf(), link, data, shards, rounds=6, test_every=3, measure_gradient=True, **OPTIONS
+    )
+    tested = np.array([False, False, True, False, False, True])
+    for name in ("test_accuracy", "test_loss", "squared_gradient_norm"):
+        np.testing.assert_array_equal(np.isnan(history[name]), ~tested)
+    assert history.final_accuracy(1) == history["test_accuracy"][-1]
+    assert history.final_accuracy() == history["test_accuracy"][[2, 5]].mean()
+    np.testing.assert_allclose(np.diff(history["airtime"]), history["airtime"][0])
+    assert (np.diff(history["radiated_energy"], axis=0) > 0).all()
+    assert (history["worst_symbol_energy"] <= history["energy"]).all()
+    np.testing.assert_allclose(history["load"].max(axis=1), 1, rtol=1e-4)  # someone is at its limit
+    assert (history["rate"] == 0.5).all()
+    with pytest.raises(KeyError, match="'accuracy': there are rate"):
+        history["accuracy"]
+
+
+def test_measured_gradient_is_that_of_the_objective():
+    """||sum_i alpha_i (H_i x - e_i) + lambda x||^2, at the beginning of the round."""
+    problem = two_parabolas()
+    history = train(
+        FedAvg(),
+        IdealLink(),
+        problem.data,
+        problem.shards,
+        model=problem.model,
+        rounds=2,
+        steps=1,
+        sgd=Sgd(0.25, None, weight_decay=0.5),
+        measure_gradient=True,
+    )
+    x1 = 0.25 * 3.5
+    expected = [3.5**2, (1.5 * x1 - 3.5 + 0.5 * x1) ** 2]
+    np.testing.assert_allclose(history["squared_gradient_norm"], expected)
+
+
+@pytest.mark.parametrize("stop", [1, 4])
+@pytest.mark.parametrize("algorithm", ["acpc", "acpc, previous", "cotaf"])
+def test_continued_is_uninterrupted(algorithm, stop, data, shards, tmp_path):
+    link = OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0))
+    runs = [(ALGORITHMS[algorithm], link), (FedAvg(), GaussianLink(snr_db=0.0))]
+    whole = train_together(runs, data, shards, rounds=6, **OPTIONS)
+    file = tmp_path / "run.npz"
+    train_together(runs, data, shards, rounds=stop, checkpoint=file, **OPTIONS)
+    resumed = train_together(runs, data, shards, rounds=6, checkpoint=file, **OPTIONS)
+    again = train_together(runs, data, shards, rounds=6, checkpoint=file, **OPTIONS)
+    for one, other, third in zip(whole, resumed, again, strict=True):
+        check_same(one, other)
+        check_same(one, third)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_interrupted_run_goes_on(data, shards, tmp_path):
+    file = tmp_path / "run.npz"
+
+    def interrupt(number, rows):
+        if number == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            Cotaf(), GaussianLink(), data, shards, rounds=6, checkpoint=file, on_round=interrupt,
+            **OPTIONS,
+        )  # fmt: skip
+    seen = []
+    resumed = train(
+        Cotaf(), GaussianLink(), data, shards, rounds=6, checkpoint=file,
+        on_round=lambda number, rows: seen.append((number, float(rows[0]["test_accuracy"]))),
+        **OPTIONS,
+    )  # fmt: skip
+    assert seen == [(4, resumed["test_accuracy"][4]), (5, resumed["test_accuracy"][5])]
+    check_same(train(Cotaf(), GaussianLink(), data, shards, rounds=6, **OPTIONS), resumed)
+
+
+def test_checkpoint_of_another_run_is_refused(data, shards, tmp_path):
+    file = tmp_path / "run.npz"
+    arguments = (Cotaf(), GaussianLink(), data, shards)
+    train(*arguments, rounds=2, checkpoint=file, **OPTIONS)
+    before = file.read_bytes()
+    changed = [
+        ({"seed": 4}, "seed was 3, is now 4"),
+        ({"sgd": Sgd(0.4, 10)}, "sgd was .*rate=0.5.*is now .*rate=0.4"),
+        ({"steps": 3}, "steps was UniformSteps"),
+        ({"round_period": 1.0}, "round_period was 0.1"),
+        ({"rounds": 1}, "rounds = 1 is not allowed: checkpoint .* has 2"),
+    ]
+    for change, message in changed:
+        with pytest.raises(ValueError, match=message):
+            train(*arguments, **{"rounds": 3, **OPTIONS, **change}, checkpoint=file)
+    with pytest.raises(ValueError, match="runs was .*Cotaf.* is now .*FedAvg"):
+        train(FedAvg(), *arguments[1:], rounds=3, checkpoint=file, **OPTIONS)
+    with pytest.raises(ValueError, match="shards was"):
+        train(*arguments[:3], shards[::-1], rounds=3, checkpoint=file, **OPTIONS)
+    assert file.read_bytes() == before
+    for cut in (0, 100, len(before) - 5):
+        file.write_bytes(before[:cut])
+        with pytest.raises(ValueError, match="run.npz cannot be read.*remove it"):
+            train(*arguments, rounds=3, checkpoint=file, **OPTIONS)
+
+
+def test_checkpoint_that_cannot_be_written(data, shards, tmp_path):
+    with pytest.raises(OSError, match="checkpoint .*nowhere.* cannot be written"):
+        train(
+            Cotaf(), GaussianLink(), data, shards, rounds=2,
+            checkpoint=tmp_path / "nowhere" / "run.npz", **OPTIONS,
+        )  # fmt: skip
+
+
+def test_divergence_stops_one_run_and_keeps_what_was_measured():
+    """eta = 5 multiplies the distance of client 2 by -9 in each step."""
+    problem = two_parabolas()
+    arguments = (problem.data, problem.shards)
+    options = {"model": problem.model, "rounds": 40, "sgd": Sgd(5.0, None), "steps": 2}
+    runs = [(FedAvg(), IdealLink()), (Cotaf(server_step=1e-3), IdealLink())]
+    with pytest.warns(DivergenceWarning, match="diverged in round 1[0-9]") as caught:
+        wild, tame = train_together(runs, *arguments, **options)
+    assert "clients [0, 1] grew beyond 1e+30 within 2 local steps of rate 5" in wild.diverged
+    assert str(caught[0].message) == wild.diverged
+    assert f"round {len(wild)}:" in wild.diverged
+    assert 10 <= len(wild) < 20
+    assert np.isfinite(wild["test_loss"]).all()
+    assert np.isfinite(wild.model).all()
+    assert tame.diverged is None
+    assert len(tame) == 40
+    with pytest.warns(DivergenceWarning, match="round 0: the models of clients .1. grew beyond"):
+        at_once = train(Cotaf(), IdealLink(), *arguments, **{**options, "steps": [1, 50]})
+    assert len(at_once) == 0
+    assert np.isnan(at_once.final_accuracy())
+
+
+def test_diverged_run_stays_diverged(tmp_path):
+    problem = two_parabolas()
+    file = tmp_path / "run.npz"
+    runs = [(FedAvg(), IdealLink()), (Cotaf(server_step=1e-3), IdealLink())]
+    options = {"model": problem.model, "sgd": Sgd(5.0, None), "steps": 2, "checkpoint": file}
+    arguments = (runs, problem.data, problem.shards)
+    with pytest.warns(DivergenceWarning):
+        first = train_together(*arguments, rounds=30, **options)
+    longer = train_together(*arguments, rounds=35, **options)
+    check_same(first[0], longer[0])
+    assert len(longer[1]) == 35
+
+
+def test_losing_numbers_is_divergence(data, shards):
+    """An algorithm or link that gives NaN stops its run with a message, not with an error."""
+
+    class Broken(Algorithm):
+        def aggregate(self, round, plan, updates, steps):
+            received = round.slot.send(updates, 1.0)
+            return Outcome(round.model * np.nan, received, 1.0)
+
+    with pytest.warns(DivergenceWarning, match="round 0: what the server received"):
+        history = train(Broken(), IdealLink(), data, shards, rounds=3, **OPTIONS)
+    assert len(history) == 0
+
+
+def test_own_algorithm_and_own_link(data, shards):
+    """With NumPy alone; a link may report as little as it likes."""
+
+    class Sum:
+        budget = np.ones((4, 1))
+
+        def energy(self, signals):
+            return np.square(signals).sum(axis=-1, keepdims=True)
+
+        def load(self, signals):
+            return self.energy(signals)[..., 0]
+
+        def max_gain(self, signals):
+            return 1 / np.sqrt(self.load(signals).max())
+
+        def send(self, signals, gain, *, weights=None, enforce=True):
+            return Reception(signals.sum(axis=0), gain**2 * self.energy(signals), {})
+
+    class SumLink:
+        def open(self, num_clients, length, rng, *, clients=None, time=0.0, device_rng=None):
+            return Sum()
+
+    own = train(Cotaf(), SumLink(), data, shards, rounds=3, **OPTIONS)
+    ideal = train(Cotaf(), IdealLink(), data, shards, rounds=3, **OPTIONS)
+    np.testing.assert_allclose(own.model, ideal.model, atol=1e-5)
+    assert np.isnan(own["nmse"]).all()
+
+
+def test_progress_only_on_terminals(data, shards, capsys):
+    train(Cotaf(), IdealLink(), data, shards, rounds=2, **OPTIONS)
+    printed = capsys.readouterr()
+    assert printed.out == printed.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounds": 0}, "rounds = 0 is not allowed"),
+        ({"rounds": 2.5}, "rounds = 2.5 is not allowed"),
+        ({"seed": -1}, "seed = -1 is not allowed"),
+        ({"round_period": np.nan}, "round_period = nan"),
+        ({"test_every": 0}, "test_every = 0"),
+    ],
+)
+def test_refused(options, message, data, shards):
+    with pytest.raises(ValueError, match=message):
+        train(Cotaf(), IdealLink(), data, shards, **{"rounds": 1, **options})

@@ -32,6 +32,7 @@ format: .venv/installed
 bench: .venv/installed
 	$(BIN)/python -m tests.bench.ofdm_round
 	$(BIN)/python -m tests.bench.scaling
+	$(BIN)/python -m tests.bench.local_training
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 14) \

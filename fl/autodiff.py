@@ -56,9 +56,9 @@ class TensorFlowModel(Classifier):
             parts.append(scale * rng.standard_normal(math.prod(shape)))
         return np.concatenate(parts).astype(np.float32)
 
-    def features(self, x: NDArray) -> NDArray[np.float32]:
+    def features(self, x: NDArray) -> NDArray:
         scale = 255 if x.dtype == np.uint8 else 1
-        return (x / scale).astype(np.float32)
+        return np.divide(x, scale, dtype=np.float32)
 
     def gradient(self, params: NDArray, x: NDArray, y: NDArray) -> NDArray:
         gradients = np.empty_like(params)
@@ -149,7 +149,7 @@ class Cnn(TensorFlowModel):
     def __repr__(self) -> str:
         return f"Cnn(shapes={self.shapes})"
 
-    def features(self, x: NDArray) -> NDArray[np.float32]:
+    def features(self, x: NDArray) -> NDArray:
         if x[0].size != math.prod(self._image):
             raise ValueError(f"samples of shape {x.shape[1:]} do not fit an image {self._image}")
         return super().features(x).reshape(len(x), *self._image)

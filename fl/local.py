@@ -18,11 +18,11 @@ from scipy.linalg import get_blas_funcs
 from fl.algorithm import Plan
 from fl.checks import Count, NotNegative, Positive, checked
 from fl.data import Dataset
-from fl.models import Model
+from fl.models import Model, as_numbers
 from fl.partition import Shards
 
 LARGEST = 1e30  # entry of a model or an update; what is beyond has diverged
-GATHERED_AT_ONCE = 1 << 18  # features, so that what is computed from them stays in the cache
+GATHERED_AT_ONCE = 400_000  # features, few enough to stay in the cache
 DRAWN_AT_ONCE = 16  # minibatches
 
 
@@ -98,32 +98,67 @@ class ClientData:
     def batches(
         self, batch_size: int | None, rng: np.random.Generator
     ) -> Iterator[Callable[[NDArray[np.int64]], Iterator[Batch]]]:
-        """For step after step, a function that gives the batches of the clients asked for."""
+        """For step after step, a function that gives the batches of the clients asked for.
+
+        Features are good until the next batch is asked for: they are gathered into the same memory.
+        """
         if batch_size is None:
             while True:
                 yield self._everything
         client = np.arange(self.num_clients)[:, None]
+        gather = _Gather(self.features, batch_size)
         while True:
             places = rng.random((DRAWN_AT_ONCE, self.num_clients, batch_size))
             places *= self._sizes[:, None]
-            for samples in self._rows[client, places.astype(np.int64)]:
-                yield partial(self._gathered, samples)
+            samples = self._rows[client, places.astype(np.int64)]
+            for each, labels in zip(samples, self.labels[samples], strict=True):
+                yield partial(self._gathered, gather, each, labels)
 
-    def _gathered(self, samples: NDArray[np.int64], clients: NDArray[np.int64]) -> Iterator[Batch]:
-        """Of ``samples`` [m, B], a few clients at a time."""
-        wanted = samples[clients] if len(clients) < self.num_clients else samples
-        tile = max(1, GATHERED_AT_ONCE // (wanted.shape[1] * self.features[0].size))
-        for start in range(0, len(wanted), tile):
-            part = wanted[start : start + tile]
-            rows = self.features.take(part.ravel(), axis=0)
-            features = rows.reshape(*part.shape, *rows.shape[1:])
-            yield slice(start, start + tile), features, self.labels[part]
+    def _gathered(
+        self,
+        gather: _Gather,
+        samples: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        clients: NDArray[np.int64],
+    ) -> Iterator[Batch]:
+        """Of ``samples`` and ``labels`` [m, B], a few clients at a time."""
+        if len(clients) < self.num_clients:
+            samples, labels = samples[clients], labels[clients]
+        tiles = -(-len(clients) // gather.num_clients)
+        size = -(-len(clients) // tiles)
+        for start in range(0, len(clients), size):
+            tile = slice(start, start + size)
+            yield tile, gather(samples[tile]), labels[tile]
 
     def _everything(self, clients: NDArray[np.int64]) -> Iterator[Batch]:
         """All that each client has, which may differ in number."""
         for place, client in enumerate(clients):
-            shard = self.shards[client]
-            yield slice(place, place + 1), self.features[shard][None], self.labels[shard][None]
+            yield slice(place, place + 1), *self.batch_of(self.shards[client])
+
+    def batch_of(self, samples: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
+        """Features [1, B, ...] and labels [1, B] of these samples."""
+        return as_numbers(self.features[samples])[None], self.labels[samples][None]
+
+
+class _Gather:
+    """Gathers the features of minibatches into the same memory, which stays in the cache."""
+
+    def __init__(self, features: NDArray, batch_size: int) -> None:
+        self._features = features
+        self.num_clients = max(1, GATHERED_AT_ONCE // (batch_size * features[0].size))
+        shape = (self.num_clients * batch_size, *features.shape[1:])
+        self._rows = np.empty(shape, features.dtype)
+        self._numbers = np.empty(shape, np.float32)
+
+    def __call__(self, samples: NDArray[np.int64]) -> NDArray:
+        """[m, B, ...] of samples [m, B]; good until the next call."""
+        rows = self._rows[: samples.size]
+        np.take(self._features, samples.ravel(), axis=0, out=rows, mode="clip")
+        numbers = rows
+        if rows.dtype == np.uint8:
+            numbers = self._numbers[: samples.size]
+            np.copyto(numbers, rows)
+        return numbers.reshape(*samples.shape, *rows.shape[1:])
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,11 @@ class Model(Protocol):
         """[d], where training begins; its type is that of all parameters."""
 
     def features(self, x: NDArray) -> NDArray:
-        """[n, ...], samples in the form in which the model takes them; done once for all."""
+        """[n, ...], samples in the form in which the model takes them; done once for all.
+
+        Bytes may stay bytes, a quarter of the memory to gather minibatches from; the other methods
+        then see them as float32 from 0 to 255.
+        """
 
     def gradient(self, params: NDArray, x: NDArray, y: NDArray) -> NDArray:
         """[m, S, d] from features [m, B, ...] and labels [m, B]: of the mean loss of each batch."""
@@ -60,7 +64,7 @@ class Classifier(ABC):
         loss, hits = np.zeros(len(params)), np.zeros(len(params))
         for start in range(0, len(y), TESTED_AT_ONCE):
             part = slice(start, start + TESTED_AT_ONCE)
-            scores = self.scores(params[None], x[None, part])
+            scores = self.scores(params[None], as_numbers(x[None, part]))
             loss += _cross_entropy(scores, y[None, part])[0].sum(axis=-1)
             hits += (scores[0].argmax(axis=1) == y[part]).sum(axis=-1)
         return loss / len(y), hits / len(y)
@@ -97,14 +101,10 @@ class LogisticRegression(Classifier):
         return _with_bias(x, self.num_features)
 
     def scores(self, params: NDArray, x: NDArray) -> NDArray:
-        return _linear(self._matrix(params), *_floats(x))
+        return _linear(self._matrix(params), x)
 
     def gradient(self, params: NDArray, x: NDArray, y: NDArray) -> NDArray:
-        inputs, unit = _floats(x)
-        matrix = self._matrix(params)
-        error = _error(_linear(matrix, inputs, unit), y)
-        error *= unit
-        return np.matmul(error, inputs[:, None]).reshape(params.shape)
+        return _slope(_error(self.scores(params, x), y), x).reshape(params.shape)
 
     def _matrix(self, params: NDArray) -> NDArray:
         """[m, S, C, F + 1]."""
@@ -150,12 +150,11 @@ class Mlp(Classifier):
         return _with_bias(x, self.num_features)
 
     def scores(self, params: NDArray, x: NDArray) -> NDArray:
-        return self._forward(self._matrices(params), *_floats(x))[1]
+        return self._forward(self._matrices(params), x)[1]
 
     def gradient(self, params: NDArray, x: NDArray, y: NDArray) -> NDArray:
-        inputs, unit = _floats(x)
         matrices = self._matrices(params)
-        activations, scores = self._forward(matrices, inputs, unit)
+        activations, scores = self._forward(matrices, x)
         gradient = np.empty(params.shape, params.dtype)
         slopes = self._matrices(gradient)
         error = _error(scores, y)
@@ -165,8 +164,7 @@ class Mlp(Classifier):
             slopes[layer][..., -1] = error.sum(axis=-1)
             error = matrices[layer][..., :-1].swapaxes(-1, -2) @ error
             error *= below > 0
-        error *= unit
-        np.matmul(error, inputs[:, None], out=slopes[0])
+        slopes[0][:] = _slope(error, x)
         return gradient
 
     def _matrices(self, params: NDArray) -> list[NDArray]:
@@ -178,12 +176,10 @@ class Mlp(Classifier):
             start += rows * columns
         return views
 
-    def _forward(
-        self, matrices: list[NDArray], inputs: NDArray, unit: float
-    ) -> tuple[list[NDArray], NDArray]:
+    def _forward(self, matrices: list[NDArray], x: NDArray) -> tuple[list[NDArray], NDArray]:
         """What each hidden layer gives, and the scores."""
         activations = []
-        values = _linear(matrices[0], inputs, unit)
+        values = _linear(matrices[0], x)
         for matrix in matrices[1:]:
             activations.append(np.maximum(values, 0, out=values))
             values = matrix[..., :-1] @ values + matrix[..., -1:]
@@ -193,7 +189,7 @@ class Mlp(Classifier):
 def _with_bias(x: NDArray, num_features: int) -> NDArray:
     """[n, num_features + 1], flattened and with a column of ones, the input of the biases.
 
-    Bytes stay bytes, a quarter of the memory to gather minibatches from; there 255 is one.
+    Bytes stay bytes; there 255 is one.
     """
     flat = x.reshape(len(x), -1)
     if flat.shape[1] != num_features:
@@ -207,19 +203,26 @@ def _with_bias(x: NDArray, num_features: int) -> NDArray:
     return features
 
 
-def _floats(x: NDArray) -> tuple[NDArray, float]:
-    """Numbers to compute with, and how much one of them is."""
-    return (x.astype(np.float32), 1 / 255) if x.dtype == np.uint8 else (x, 1.0)
+def as_numbers(features: NDArray) -> NDArray:
+    """Features to compute with: bytes become float32."""
+    return features.astype(np.float32) if features.dtype == np.uint8 else features
 
 
-def _linear(matrix: NDArray, inputs: NDArray, unit: float) -> NDArray:
-    """[m, S, rows, B] from matrices [m, S, rows, columns] and inputs [m, B, columns].
+def _linear(matrix: NDArray, x: NDArray) -> NDArray:
+    """[m, S, rows, B] from matrices [m, S, rows, columns] and features [m, B, columns].
 
-    One product a client and trial: with few rows BLAS is no faster at all trials in one.
+    One product a client and trial: with few rows BLAS is no faster at all trials in one. The last
+    column of x tells what counts as one.
     """
-    values = np.matmul(matrix, inputs.swapaxes(-1, -2)[:, None])
-    values *= unit
+    values = np.matmul(matrix, x.swapaxes(-1, -2)[:, None])
+    values *= 1 / x[0, 0, -1]
     return values
+
+
+def _slope(error: NDArray, x: NDArray) -> NDArray:
+    """[m, S, rows, columns], the gradient in the matrix of ``_linear``, in place of ``error``."""
+    error *= 1 / x[0, 0, -1]
+    return np.matmul(error, x[:, None])
 
 
 def _softmax(scores: NDArray) -> NDArray:

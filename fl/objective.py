@@ -19,8 +19,8 @@ def client_gradients(
     gradients = np.zeros(points.shape, points.dtype)
     for client, shard in enumerate(clients.shards):
         for samples in _pieces(shard):
-            x, y = clients.features[samples][None], clients.labels[samples][None]
-            part = model.gradient(np.ascontiguousarray(points[client : client + 1]), x, y)[0]
+            here = np.ascontiguousarray(points[client : client + 1])
+            part = model.gradient(here, *clients.batch_of(samples))[0]
             gradients[client] += part * points.dtype.type(len(samples) / len(shard))
     return gradients + points.dtype.type(weight_decay) * points
 
@@ -32,8 +32,8 @@ def client_losses(
     losses = np.zeros((clients.num_clients, len(params)))
     for client, shard in enumerate(clients.shards):
         for samples in _pieces(shard):
-            x, y = clients.features[samples][None], clients.labels[samples][None]
-            losses[client] += model.loss(params[None], x, y)[0] * (len(samples) / len(shard))
+            part = model.loss(params[None], *clients.batch_of(samples))[0]
+            losses[client] += part * (len(samples) / len(shard))
     return losses + weight_decay / 2 * np.square(params, dtype=np.float64).sum(axis=-1)
 
 

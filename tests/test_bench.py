@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from tests.bench import ofdm_round, scaling
+import pytest
+
+from tests.bench import local_training, ofdm_round, scaling, timing
 
 
-def test_benchmarks_run(monkeypatch, capsys):
-    monkeypatch.setattr(ofdm_round, "TURNS", 1)
-    monkeypatch.setattr(ofdm_round, "SECONDS", 0.0)
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(timing, "TURNS", 1)
+    monkeypatch.setattr(timing, "SECONDS", 0.0)
     monkeypatch.setattr(scaling, "SECONDS", 0.0)
+    monkeypatch.setattr(local_training, "STEPS", 2)
+    monkeypatch.setattr(local_training, "ROUNDS", 2)
+
+
+def test_radio(capsys):
     ofdm_round.print_stock()
     ofdm_round.print_floor(2)
     scaling.print_curve("Clients", [(2, 100)])
@@ -16,3 +24,10 @@ def test_benchmarks_run(monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "stock Sionna, XLA" in printed
     assert "ours is" in printed
+
+
+def test_learning(capsys):
+    local_training.main()
+    printed = capsys.readouterr().out
+    assert "per-client Keras loop" in printed
+    assert "2 rounds of COTAF with 2 steps over OfdmLink" in printed

@@ -8,7 +8,6 @@ ratios, not the milliseconds. `make bench` gives BLAS one thread, which suits ma
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,28 +17,12 @@ from links import OfdmLink
 from phy import NoisyCsi, OfdmGrid, Packing, Tdl, quiet
 from phy.channel import steering
 from phy.randomness import complex_normal
+from tests.bench.timing import best_times
 
 CLIENTS, LENGTH, BATCH = 10, 7850, 32
 GRID = OfdmGrid()
 GAIN = 1e-5
 OURS = "this OfdmLink, open + send"
-TURNS, SECONDS = 11, 0.1
-
-
-def best_times(works: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Seconds of each work: the best of averages over ``SECONDS``, taken in turn."""
-    times = dict.fromkeys(works, np.inf)
-    for work in works.values():
-        work()
-    for _ in range(TURNS):
-        for name, work in works.items():
-            count, elapsed, start = 0, 0.0, time.perf_counter()
-            while not count or elapsed < SECONDS:
-                work()
-                count += 1
-                elapsed = time.perf_counter() - start
-            times[name] = min(times[name], elapsed / count)
-    return times
 
 
 def generators(count: int) -> list[np.random.Generator]:

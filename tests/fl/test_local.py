@@ -48,7 +48,7 @@ def minibatches_of(clients, sgd, seed, count):
     for _, batches_of in zip(
         range(count), own.batches(sgd.batch_size, np.random.default_rng(seed)), strict=False
     ):
-        drawn.append([x[0, :, 0] for _, x, _ in _one_by_one(batches_of)])
+        drawn.append([x[0, :, 0].copy() for _, x, _ in _one_by_one(batches_of)])
     return [list(of_client) for of_client in zip(*drawn, strict=True)]
 
 
@@ -66,9 +66,7 @@ def test_all_at_once_is_one_at_a_time(data, shards, rng, batch_size, decay, mome
     starts = np.array([model.initial(rng) for _ in range(3)])
     steps = rng.integers(1, 20, (3, CLIENTS))
     plans = [Plan(row) for row in steps]
-    trained = train_locally(
-        model, clients, sgd, 0.1, starts, plans, np.random.default_rng(7)
-    )
+    trained = train_locally(model, clients, sgd, 0.1, starts, plans, np.random.default_rng(7))
     np.testing.assert_array_equal(trained.steps, steps)
     drawn = minibatches_of(clients, sgd, 7, 20)
     for trial, start in enumerate(starts):
@@ -89,7 +87,7 @@ def test_minibatches_are_uniform_over_the_shard(data, rng):
     for _, batches_of in zip(range(600), clients.batches(50, rng), strict=False):
         for who, x, y in batches_of(np.arange(2)):
             for place, samples in zip(range(*who.indices(2)), x[..., 0], strict=True):
-                seen[place].append(samples)
+                seen[place].append(samples.copy())
             np.testing.assert_array_equal(y, data.y_train[x[..., 0]])
     for shard, samples in zip(shards, seen, strict=True):
         counts = np.bincount(np.concatenate(samples), minlength=400)
@@ -149,9 +147,7 @@ def test_plans_that_watch():
         plan = Plan(np.array([3, 3]), **options)
         sgd = Sgd(0.25, None)
         rng = np.random.default_rng(1)
-        trained = train_locally(
-            problem.model, clients, sgd, 0.25, np.zeros((1, 1)), [plan], rng
-        )
+        trained = train_locally(problem.model, clients, sgd, 0.25, np.zeros((1, 1)), [plan], rng)
         return trained.steps[0].tolist(), trained.updates[0, :, 0].tolist()
 
     assert run() == ([3, 3], [0.578125, 2.625])

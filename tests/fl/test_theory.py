@@ -66,7 +66,7 @@ def test_example1(normalised, rng):
 
 
 def test_example1_as_the_rate_falls(rng):
-    """With alpha_i / tau_i the limit tends to x*, in proportion to eta; with alpha_i it does not."""
+    """With alpha_i / tau_i the limit tends to x* in proportion to eta, with alpha_i it does not."""
     problem = random_problem(rng)
     steps, alpha = np.array([1, 3, 8]), np.full(3, 1 / 3)
     optimum = problem.optimum(alpha)

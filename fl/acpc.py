@@ -40,7 +40,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round
+from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
 from fl.checks import Count, Positive, checked
 
 
@@ -90,7 +90,7 @@ class Acpc(Algorithm):
     def aggregate(
         self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
     ) -> Outcome:
-        signals = _signals(round, updates, steps)
+        signals = weighted(updates, round.weights / steps)  # Eq. (precoding), without beta_t
         gain = plan.gain
         if gain is None or np.isinf(gain):  # no budget binds, or none was foreseen to
             gain = float(round.slot.max_gain(signals))
@@ -98,7 +98,7 @@ class Acpc(Algorithm):
         scaled_down = loads > 1
         fitting = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
         received = round.slot.send(fitting[:, None] * signals, gain, weights=round.weights)
-        norms = np.linalg.norm(updates, axis=1) / steps
+        norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
         # Eq. (decoding): x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
         return Outcome(
             round.model + received.total, received, gain, scaled_down, {"step_norms": norms}
@@ -117,12 +117,7 @@ class Acpc(Algorithm):
     def _fits(self, round: Round, gain: float, step: int, updates: NDArray) -> NDArray[np.bool_]:
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
-        return _loads(round, gain, _signals(round, updates, step)) <= 1
-
-
-def _signals(round: Round, updates: NDArray, steps: NDArray[np.int64] | int) -> NDArray:
-    """Eq. (precoding), without beta_t: alpha_i Delta_i / tau_i."""
-    return (round.weights / steps).astype(updates.dtype)[:, None] * updates
+        return _loads(round, gain, weighted(updates, round.weights / step)) <= 1
 
 
 def _loads(round: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Reception, Slot
 
@@ -56,6 +56,13 @@ class Plan:
     serves: Callable[[int, NDArray], NDArray[np.bool_]] | None = None
     largest: bool = False
 
+    def __post_init__(self) -> None:
+        steps = np.asarray(self.steps)
+        if steps.ndim != 1 or steps.dtype.kind not in "iu" or (steps < 1).any():
+            raise ValueError(
+                f"steps = {self.steps!r} is not allowed: give a whole number >= 1 for each client"
+            )
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -65,14 +72,19 @@ class Outcome:
     reception : what the link reported
     gain : the common gain of all signals, the paper's beta_t
     scaled_down : [m], who had to send less than its part for want of power; by default nobody
-    memory : for the next round
+    memory : for the next round, numbers or arrays of them; it finds arrays
     """
 
     model: NDArray
     reception: Reception
     gain: float
     scaled_down: NDArray[np.bool_] | None = None
-    memory: Mapping[str, NDArray] = field(default_factory=dict)
+    memory: Mapping[str, ArrayLike] = field(default_factory=dict)
+
+
+def weighted(updates: NDArray, weights: NDArray[np.float64]) -> NDArray:
+    """[m, d], each client's update times its weight [m], in the precision of the updates."""
+    return weights.astype(updates.dtype)[:, None] * updates
 
 
 class Algorithm(ABC):

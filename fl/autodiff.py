@@ -197,7 +197,7 @@ class KerasModel(TensorFlowModel):
         )
 
     def __repr__(self) -> str:
-        return f"KerasModel({self._network.name!r}, shapes={self.shapes})"
+        return f"KerasModel(shapes={self.shapes})"
 
     def initial(self, rng: np.random.Generator) -> NDArray[np.float32]:
         """The weights that the network had when it was given."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
-import re
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -17,24 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 SETTINGS = "settings"
-
-
-def description(thing: Any) -> str:
-    """What ``thing`` is, the same in every process."""
-    text = repr(thing)
-    if re.search(r" at 0x[0-9a-fA-F]+", text):
-        named = thing if hasattr(thing, "__qualname__") else type(thing)
-        return f"{named.__module__}.{named.__qualname__}"
-    return text
-
-
-def digest(*arrays: NDArray) -> str:
-    """Names the content of arrays."""
-    total = hashlib.sha256()
-    for array in arrays:
-        total.update(f"{array.dtype}{array.shape}".encode())
-        total.update(np.ascontiguousarray(array).data)
-    return total.hexdigest()[:16]
 
 
 def save(path: Path, settings: Mapping[str, str], arrays: Mapping[str, NDArray]) -> None:

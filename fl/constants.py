@@ -25,7 +25,6 @@ def estimate_constants(
     shards: Shards,
     *,
     lowest_loss: float = 0.0,
-    seed: int = 0,
 ) -> Constants:
     """From the problem at the first and at the last model of a run, and from its history.
 
@@ -34,11 +33,12 @@ def estimate_constants(
     stochastic gradient of the run. F(x*) is not known: ``lowest_loss`` is a bound below it, zero
     for all losses of this package.
     """
+    if not len(history):
+        raise ValueError("the run has no round to estimate from")
     clients = ClientData(model, data, shards)
     decay = history.sgd.weight_decay
-    start = model.initial(stream(seed, 0, Purpose.INITIAL_MODEL))
-    points = np.array([start, history.model])
-    rng = stream(seed, 0, Purpose.CONSTANTS)
+    points = np.array([history.start, history.model])
+    rng = stream(0, 0, Purpose.CONSTANTS)
     loss = weights_of(clients.shards) @ client_losses(model, clients, points[:1], decay)[:, 0]
     return Constants(
         smoothness=_smoothness(model, clients, points, decay, rng),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round
+from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
 from fl.checks import Positive, checked
 
 
@@ -39,7 +39,7 @@ class Cotaf(Algorithm):
     def aggregate(
         self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
     ) -> Outcome:
-        signals = round.weights.astype(updates.dtype)[:, None] * updates
+        signals = weighted(updates, round.weights)
         gain = float(round.slot.max_gain(signals))
         received = round.slot.send(signals, gain, weights=round.weights)
         step = updates.dtype.type(self.server_step)

@@ -77,8 +77,9 @@ class Dataset:
 def load_dataset(name_or_path: str | Path) -> Dataset:
     """A dataset, by name or from files.
 
-    ``"mnist"`` comes with the package. ``"quadratic"`` is the default problem of
-    :mod:`fl.quadratic`. A path may be an .npz with ``x_train``, ``y_train``, ``x_test`` and
+    ``"mnist"`` comes with the package. ``"quadratic"`` has the samples of the default problem of
+    :mod:`fl.quadratic`, one label a client; :func:`fl.quadratic.default_quadratic` gives them with
+    their model. A path may be an .npz with ``x_train``, ``y_train``, ``x_test`` and
     ``y_test``, or a folder with the four IDX files of MNIST and its like, plain or gzipped. Other
     names are those of Keras (``"fashion_mnist"``, ``"cifar10"``, ...), which downloads them.
 
@@ -110,7 +111,10 @@ def _mnist() -> Dataset:
         raise FileNotFoundError(f"{MNIST} cannot be read ({error.strerror}): {advice}") from None
     if hashlib.sha256(content).hexdigest() != MNIST_SHA256:
         raise ValueError(f"{MNIST} is not the file that came with the package: {advice}")
-    return _unzipped(MNIST, content)
+    data = _unzipped(MNIST, content)
+    for name in ARRAYS:  # all who ask share it
+        getattr(data, name).flags.writeable = False
+    return data
 
 
 def _from_npz(path: Path) -> Dataset:

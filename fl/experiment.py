@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fl.algorithm import Algorithm, Plan, Round
 from fl.api import Link
@@ -16,7 +16,7 @@ from fl.capability import Steps, capability
 from fl.data import Dataset
 from fl.history import History, Row, row_of
 from fl.local import LARGEST, ClientData, Sgd, Trained, moderate, train_locally
-from fl.models import Model
+from fl.models import Classifier, Model
 from fl.objective import client_gradients
 from fl.partition import weights_of
 from fl.streams import Purpose, stream
@@ -76,8 +76,30 @@ class Experiment:
     measure_gradient: bool
 
     def beginning(self) -> State:
-        start = self.model.initial(stream(self.seed, 0, Purpose.INITIAL_MODEL))
-        return State(0, tuple(Lane(start, {}) for _ in self.runs))
+        self._check_classes()
+        return State(0, tuple(Lane(self._start, {}) for _ in self.runs))
+
+    def _check_classes(self) -> None:
+        """Has the model a score for every label?"""
+        if isinstance(self.model, Classifier):
+            sample, _ = self.clients.batch_of(self.clients.shards[0][:1])
+            classes = self.model.scores(self._start[None, None], sample).shape[-2]
+            if classes < self.data.num_classes:
+                raise ValueError(
+                    f"model = {self.model!r} gives {classes} scores: the labels of the data take "
+                    f"{self.data.num_classes}"
+                )
+
+    @cached_property
+    def _start(self) -> NDArray:
+        """[d], x_0."""
+        start = np.asarray(self.model.initial(stream(self.seed, 0, Purpose.INITIAL_MODEL)))
+        if start.shape != (self.model.size,) or start.dtype not in (np.float32, np.float64):
+            raise ValueError(
+                f"model = {self.model!r} begins with {start.dtype} of shape {start.shape}: give "
+                f"float32 or float64 of shape {(self.model.size,)}"
+            )
+        return start
 
     def next(self, state: State) -> State:
         """The state after one round more of every run that has not diverged."""
@@ -102,6 +124,7 @@ class Experiment:
             History(
                 _by_name(lane.rows),
                 lane.model,
+                self._start,
                 weights_of(self.clients.shards),
                 algorithm,
                 self.sgd,
@@ -113,6 +136,8 @@ class Experiment:
     def _round(self, number: int, uplink: Uplink, lane: Lane) -> Round:
         clients = self.clients.num_clients
         link = uplink if isinstance(uplink, Link) else uplink(number)
+        if not isinstance(link, Link):
+            raise ValueError(f"the function given as link gave {link!r} for round {number}")
         slot = link.open(
             clients,
             self.model.size,
@@ -149,6 +174,11 @@ class Experiment:
                 f"{trained.steps[wild].max()} local steps of rate {round.rate:g}",
             )
         outcome = algorithm.aggregate(round, plan, trained.updates, trained.steps)
+        if np.shape(outcome.model) != lane.model.shape:
+            raise ValueError(
+                f"{algorithm!r} gave a model of shape {np.shape(outcome.model)}: it must have "
+                f"{lane.model.shape}"
+            )
         if not moderate(outcome.model):
             return _diverged(
                 lane,
@@ -158,7 +188,7 @@ class Experiment:
             )
         row = row_of(round, outcome, trained, lane.rows[-1] if lane.rows else None)
         model = outcome.model.astype(lane.model.dtype, copy=False)
-        return Lane(model, dict(outcome.memory), (*lane.rows, row))
+        return Lane(model, _remembered(algorithm, outcome.memory), (*lane.rows, row))
 
     def _squared_gradient_norms(self, number: int, models: NDArray) -> NDArray:
         """[S], of the gradient over all data, in the rounds in which it is measured."""
@@ -187,6 +217,18 @@ def _diverged(lane: Lane, round: Round, why: str) -> Lane:
     message = f"the run diverged in round {round.number}: {why}"
     warnings.warn(message, DivergenceWarning, stacklevel=2)
     return replace(lane, diverged=message)
+
+
+def _remembered(algorithm: Algorithm, memory: Mapping[str, ArrayLike]) -> dict[str, NDArray]:
+    """As it will be found after a resume, too: arrays of numbers."""
+    arrays = {name: np.asarray(value) for name, value in memory.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiub":
+            raise ValueError(
+                f"{algorithm!r} wants to remember {name} = {memory[name]!r}: give numbers or "
+                "arrays of them"
+            )
+    return arrays
 
 
 def _by_name(rows: Sequence[Row]) -> dict[str, NDArray]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round
+from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,6 @@ class FedAvg(Algorithm):
     def aggregate(
         self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
     ) -> Outcome:
-        alpha = round.weights.astype(updates.dtype)[:, None]
-        received = round.slot.send(
-            alpha * (round.model + updates), 1.0, weights=round.weights, enforce=False
-        )
+        models = weighted(round.model + updates, round.weights)
+        received = round.slot.send(models, 1.0, weights=round.weights, enforce=False)
         return Outcome(received.total, received, gain=1.0)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round
+from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
 from fl.checks import Positive, checked
 
 
@@ -32,7 +32,7 @@ class FedNova(Algorithm):
     def aggregate(
         self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
     ) -> Outcome:
-        signals = (round.weights / steps).astype(updates.dtype)[:, None] * updates
+        signals = weighted(updates, round.weights / steps)
         gain = float(round.slot.max_gain(signals))
         received = round.slot.send(signals, gain, weights=round.weights)
         effective = float(round.weights @ steps) if self.tau_eff is None else self.tau_eff

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Round
+from fl.checks import Count, checked
 from fl.local import Sgd, Trained
 
 Row = dict[str, NDArray]
@@ -22,7 +23,8 @@ class History:
     metrics : by name, each with one entry a round:
 
         ``test_accuracy``, ``test_loss`` : of the model after the round; NaN where not tested
-        ``train_loss`` : F(x_t) before the round, estimated without bias from its first minibatches
+        ``train_loss`` : F(x_t) before the round, without weight decay, estimated without bias from
+        its first minibatches
         ``squared_gradient_norm`` : ||grad F(x_t)||^2 over all data; NaN where not measured
         ``rate`` : eta_t
         ``gain`` : the common gain, the paper's beta_t
@@ -31,7 +33,7 @@ class History:
         ``energy`` : [m], spent by each client
         ``worst_symbol_energy`` : [m], and in its worst OFDM symbol
         ``load`` : [m], the worst of energy over budget
-        ``nmse`` : of the received sum
+        ``nmse`` : of the received sum, against the sum of what was sent
         ``received_snr_db`` : at the antenna; NaN on links without
         ``active_fraction`` : [m], of the spectrum that each client could use
         ``airtime`` : of all rounds so far [s]
@@ -39,6 +41,7 @@ class History:
         ``largest_gradient`` : [m], largest norm of a stochastic gradient
 
     model : [d], the last one
+    start : [d], x_0
     weights : [m], alpha_i
     algorithm, sgd : what ran
     diverged : why it stopped before its time, or None
@@ -46,6 +49,7 @@ class History:
 
     metrics: Mapping[str, NDArray]
     model: NDArray
+    start: NDArray
     weights: NDArray[np.float64]
     algorithm: Algorithm
     sgd: Sgd
@@ -61,7 +65,8 @@ class History:
         return len(self.metrics["rate"]) if self.metrics else 0
 
     def final_accuracy(self, rounds: int = 10) -> float:
-        """The mean over the last ``rounds`` rounds, as far as they were tested."""
+        """The mean over the last ``rounds`` rounds, as far as they were tested; NaN if none was."""
+        checked("rounds", rounds, Count)
         if not len(self):
             return float("nan")
         tested = self["test_accuracy"][-rounds:]

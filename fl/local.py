@@ -19,7 +19,7 @@ from fl.algorithm import Plan
 from fl.checks import Count, NotNegative, Positive, checked
 from fl.data import Dataset
 from fl.models import Model, as_numbers
-from fl.partition import Shards
+from fl.partition import Shards, checked_shards
 
 LARGEST = 1e30  # entry of a model or an update; what is beyond has diverged
 GATHERED_AT_ONCE = 400_000  # features, few enough to stay in the cache
@@ -248,7 +248,7 @@ class _Training:
             models, peaks = self._models[who], self._peaks[who]
             if self._first:
                 self.result.loss[:, who] = self._model.loss(models, x, y).T
-            gradient = np.ascontiguousarray(self._model.gradient(models, x, y), models.dtype)
+            gradient = self._gradient(models, x, y)
             if self._sgd.weight_decay:
                 self._add(models.ravel(), gradient.ravel(), a=self._sgd.weight_decay)
             squares = np.matmul(gradient[..., None, :], gradient[..., None])[..., 0, 0]
@@ -260,6 +260,17 @@ class _Training:
                 gradient = velocity
             self._add(gradient.ravel(), models.ravel(), a=-self._rate)
         self._first = False
+
+    def _gradient(self, models: NDArray, x: NDArray, y: NDArray) -> NDArray:
+        """The model's, in memory of its own and in the form that the products here rely on."""
+        gradient = self._model.gradient(models, x, y)
+        if gradient.shape != models.shape:
+            raise ValueError(
+                f"model = {self._model!r} gave a gradient of shape {gradient.shape} for parameters "
+                f"of shape {models.shape}"
+            )
+        gradient = np.ascontiguousarray(gradient, models.dtype)
+        return gradient.copy() if np.may_share_memory(gradient, models) else gradient
 
     def let_go(self, step: int) -> None:
         """Take the updates of those who serve or have done all their steps."""
@@ -303,25 +314,8 @@ class _Training:
         if clients.all() and trials.all():
             return
         kept = np.ix_(clients, trials)
-        self._models, self._peaks = self._models[kept], self._peaks[kept]
+        self._models = np.ascontiguousarray(self._models[kept])
+        self._peaks = self._peaks[kept]
         if self._velocity is not None:
             self._velocity = self._velocity[kept]
         self.clients, self._trials = self.clients[clients], self._trials[trials]
-
-
-def checked_shards(shards: Shards, samples: int) -> list[NDArray[np.int64]]:
-    """One non-empty list of indices a client, none twice."""
-    arrays = [np.asarray(shard) for shard in shards]
-    for client, shard in enumerate(arrays):
-        if shard.ndim != 1 or len(shard) == 0 or shard.dtype.kind not in "iu":
-            raise ValueError(
-                f"shards[{client}] of shape {shard.shape} and type {shard.dtype} is not allowed: "
-                "give the indices of at least one sample"
-            )
-        if shard.min() < 0 or shard.max() >= samples:
-            raise ValueError(f"shards[{client}] has indices beyond the {samples} samples")
-    if not arrays:
-        raise ValueError("shards are empty: give one list of indices a client")
-    if np.bincount(np.concatenate(arrays)).max() > 1:
-        raise ValueError("shards have a sample twice: give each to one client only")
-    return [shard.astype(np.int64) for shard in arrays]

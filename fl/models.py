@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fl.checks import Count, checked
 
 SMALLEST_LOGIT = -30.0  # relative to the largest; below, exp would give slow denormal numbers
-TESTED_AT_ONCE = 1000  # samples, which bounds the memory of a test
+TESTED_AT_ONCE = 100  # samples: BLAS is several times slower at products much wider than that
 
 
 @runtime_checkable

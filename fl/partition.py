@@ -30,7 +30,7 @@ def partition_by_label(
     >>> [np.bincount(labels[shard], minlength=3).tolist() for shard in shards]
     [[5, 0, 5], [5, 5, 0], [0, 5, 5]]
     """
-    values, classes = _checked_labels(labels, num_clients)
+    values, classes = _checked_labels(labels, num_clients, rng)
     checked("labels_per_client", labels_per_client, Count)
     if labels_per_client > len(classes):
         raise ValueError(
@@ -75,7 +75,7 @@ def partition_dirichlet(
     federated visual classification", 2019; in the form of M. Yurochkin et al., "Bayesian
     nonparametric federated learning of neural networks", ICML 2019.
     """
-    values, classes = _checked_labels(labels, num_clients)
+    values, classes = _checked_labels(labels, num_clients, rng)
     checked("concentration", concentration, Positive)
     for _ in range(DIRICHLET_DRAWS):
         pieces: list[list[NDArray[np.int64]]] = [[] for _ in range(num_clients)]
@@ -107,7 +107,7 @@ def partition_unbalanced(
     parts = np.asarray(shares, np.float64)
     if parts.ndim != 1 or not np.isfinite(parts).all() or (parts <= 0).any():
         raise ValueError(f"shares = {shares!r} are not allowed: give a number > 0 for each client")
-    values, _ = _checked_labels(labels, len(parts))
+    values, _ = _checked_labels(labels, len(parts), rng)
     shards = [np.sort(piece) for piece in _divide(rng.permutation(len(values)), parts)]
     if min(len(shard) for shard in shards) == 0:
         raise ValueError(f"shares = {shares!r} are not allowed: a client would have no sample")
@@ -120,13 +120,35 @@ def weights_of(shards: Shards) -> NDArray[np.float64]:
     return sizes / sizes.sum()
 
 
+def checked_shards(shards: Shards, samples: int) -> list[NDArray[np.int64]]:
+    """One non-empty list of indices a client, none twice."""
+    arrays = [np.asarray(shard) for shard in shards]
+    for client, shard in enumerate(arrays):
+        if shard.ndim != 1 or len(shard) == 0 or shard.dtype.kind not in "iu":
+            raise ValueError(
+                f"shards[{client}] of shape {shard.shape} and type {shard.dtype} is not allowed: "
+                "give the indices of at least one sample"
+            )
+        if shard.min() < 0 or shard.max() >= samples:
+            raise ValueError(f"shards[{client}] has indices beyond the {samples} samples")
+    if not arrays:
+        raise ValueError("shards are empty: give one list of indices a client")
+    if np.bincount(np.concatenate(arrays)).max() > 1:
+        raise ValueError("shards have a sample twice: give each to one client only")
+    return [shard.astype(np.int64) for shard in arrays]
+
+
 def _divide(samples: NDArray, shares: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     ends = np.cumsum(shares) / np.sum(shares) * len(samples)
     return np.split(samples, np.rint(ends[:-1]).astype(int))
 
 
-def _checked_labels(labels: ArrayLike, num_clients: int) -> tuple[NDArray, NDArray]:
+def _checked_labels(
+    labels: ArrayLike, num_clients: int, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
     """The labels, and which there are."""
+    if not isinstance(rng, np.random.Generator):
+        raise ValueError(f"rng = {rng!r} is not allowed: give np.random.default_rng(seed)")
     values = np.asarray(labels)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"labels of shape {values.shape} are not allowed: give one a sample")

@@ -59,8 +59,12 @@ class Quadratic:
         return np.matmul(params, hessian) - x.mean(axis=1)[:, None]
 
     def loss(self, params: NDArray, x: NDArray, y: NDArray) -> NDArray:
-        solved = np.linalg.solve(self.hessians[y], x[..., None])[..., 0]
-        constant = 0.5 * np.einsum("mbd,mbd->m", x, solved) / x.shape[1]
+        constants = np.empty(y.shape)  # 1/2 e^T H^{-1} e of every sample
+        for label in np.unique(y):
+            own = x[y == label]
+            solved = np.linalg.solve(self.hessians[label], own.T).T
+            constants[y == label] = 0.5 * np.einsum("nd,nd->n", own, solved)
+        constant = constants.mean(axis=1)
         curved = 0.5 * np.matmul(params, self._mean_hessian(y)) - x.mean(axis=1)[:, None]
         return np.einsum("msd,msd->ms", curved, params) + constant[:, None]
 

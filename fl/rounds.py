@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fl.algorithm import Algorithm
+from fl.api import Link
 from fl.capability import Steps
 from fl.checks import Count, CountFromZero, NotNegative, checked
 from fl.data import Dataset
@@ -82,6 +83,7 @@ def train_together(
     checked("round_period", round_period, NotNegative)
     checked("test_every", test_every, Count)
     sgd = Sgd() if sgd is None else sgd
+    _check(runs, data, model, sgd)
     model = _logistic_regression(data) if model is None else model
     experiment = Experiment(
         runs=list(runs),
@@ -118,6 +120,28 @@ def train_together(
         if saver is not None:
             saver.save(state)
     return experiment.histories(state)
+
+
+def _check(
+    runs: Sequence[tuple[Algorithm, Uplink]], data: Dataset, model: Model | None, sgd: Sgd
+) -> None:
+    """Are they what they are taken for?"""
+    if not runs:
+        raise ValueError("runs are empty: give at least one algorithm with its link")
+    for algorithm, uplink in runs:
+        if not isinstance(algorithm, Algorithm):
+            raise ValueError(f"algorithm = {algorithm!r} is not allowed: give one such as Cotaf()")
+        if isinstance(uplink, type) or not (isinstance(uplink, Link) or callable(uplink)):
+            raise ValueError(
+                f"link = {uplink!r} is not allowed: give one such as GaussianLink(), or a function "
+                "of the round that does"
+            )
+    if not isinstance(data, Dataset):
+        raise ValueError(f"data = {data!r} is not allowed: give what load_dataset gives")
+    if not isinstance(sgd, Sgd):
+        raise ValueError(f"sgd = {sgd!r} is not allowed: give one such as Sgd(rate=0.1)")
+    if isinstance(model, type) or not isinstance(model, Model | None):
+        raise ValueError(f"model = {model!r} is not allowed: give one such as Mlp(784, 10)")
 
 
 def _logistic_regression(data: Dataset) -> LogisticRegression:

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from fl import checkpoint
 from fl.experiment import Experiment, Lane, State
+from fl.identity import description, digest
 
 SAVED_EVERY = 30.0  # [s]
+FORMAT = 1  # of the file
 
 
 class Saver:
@@ -21,11 +23,15 @@ class Saver:
         self._path = path
         self._settings = _settings(experiment)
         self._saved_at = time.monotonic()
-        self._saved_number = 0
+        self._saved_number = -1
 
     def load(self, beginning: State) -> State:
-        """The state in the file, or the beginning if there is none."""
+        """The state in the file; if there is none, the beginning, which is saved at once.
+
+        So a file that cannot be written is noticed before any work is done.
+        """
         if not self._path.exists():
+            self.save(beginning)
             return beginning
         arrays = checkpoint.load(self._path, self._settings)
         self._saved_number = int(arrays["number"])
@@ -49,26 +55,24 @@ class Saver:
 def _settings(experiment: Experiment) -> dict[str, str]:
     """What must be the same for a run to go on: everything but its length."""
     data, clients = experiment.data, experiment.clients
-    described = {
-        "runs": [
-            (checkpoint.description(a), checkpoint.description(u)) for a, u in experiment.runs
-        ],
-        "model": checkpoint.description(experiment.model),
-        "sgd": experiment.sgd,
-        "steps": checkpoint.description(experiment.steps),
-        "seed": experiment.seed,
-        "round_period": experiment.round_period,
-        "test_every": experiment.test_every,
-        "measure_gradient": experiment.measure_gradient,
-        "data": checkpoint.digest(data.x_train, data.y_train, data.x_test, data.y_test),
-        "shards": checkpoint.digest(*clients.shards),
+    return {
+        "format": str(FORMAT),
+        "runs": description(experiment.runs),
+        "model": description(experiment.model),
+        "sgd": description(experiment.sgd),
+        "steps": description(experiment.steps),
+        "seed": description(experiment.seed),
+        "round_period": description(experiment.round_period),
+        "test_every": description(experiment.test_every),
+        "measure_gradient": description(experiment.measure_gradient),
+        "data": digest(data.x_train, data.y_train, data.x_test, data.y_test),
+        "shards": digest(*clients.shards),
     }
-    return {name: str(value) for name, value in described.items()}
 
 
 def _arrays(lane: Lane, prefix: str) -> dict[str, NDArray]:
     arrays = {"model": lane.model, "diverged": np.array(lane.diverged)}
-    arrays |= {f"memory/{name}": np.asarray(value) for name, value in lane.memory.items()}
+    arrays |= {f"memory/{name}": value for name, value in lane.memory.items()}
     for name in lane.rows[0] if lane.rows else ():
         arrays[f"rows/{name}"] = np.array([row[name] for row in lane.rows])
     return {prefix + name: array for name, array in arrays.items()}

@@ -31,6 +31,7 @@ sigma_c^2 = 0.01 alone, the printed floor of E||x_t||^2 is 0.053; runs settle at
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,6 +179,11 @@ def theorem2(
         )
     alpha, tau = np.asarray(weights, np.float64), np.asarray(steps, np.float64)
     beta = np.asarray(gains, np.float64)
+    if alpha.ndim != 1 or tau.shape != (*beta.shape, *alpha.shape) or not tau.size:
+        raise ValueError(
+            f"weights, steps and gains of shapes {alpha.shape}, {tau.shape} and {beta.shape} are "
+            "not allowed: give [m], [T, m] and [T]"
+        )
     rounds = np.arange(1.0, len(tau) + 1)
     mean_square_steps = np.cumsum(tau**2, axis=0) / rounds[:, None]
     mean_inverse_gain = np.cumsum(beta**-2.0) / rounds
@@ -203,6 +209,8 @@ def theorem2_of(
 
     Runs to which the theorem does not apply are refused, with the reason.
     """
+    if not len(history):
+        raise ValueError("Theorem 2 does not apply to this run: it has no round")
     scaled_down = int(history["scaled_down"].sum())
     partial = int((history["active_fraction"] < 1).any(axis=1).sum())
     reasons = {
@@ -243,6 +251,11 @@ def corollary1(
     checked("num_clients", num_clients, Count)
     checked("rounds", rounds, Count)
     rate = float(np.sqrt(num_clients / rounds))
+    if rate * constants.smoothness > 1:
+        least = math.ceil(num_clients * constants.smoothness**2)
+        raise ValueError(
+            f"rounds = {rounds} is not allowed: eta = sqrt(m/T) <= 1/L takes at least {least}"
+        )
     whole = theorem2(
         constants,
         rate,

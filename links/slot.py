@@ -157,12 +157,14 @@ class BaseSlot(ABC):
             vectors = signals[trial]
             self._refuse_infinite(trial, vectors)
             peak = float(np.abs(vectors).max())
-            if peak > LARGEST or 0 < peak < 1 / LARGEST:
+            if peak > LARGEST:
                 raise ValueError(
-                    f"signals as large as {peak:g} are not allowed: give 0, or magnitudes from "
-                    f"{1 / LARGEST:g} to {LARGEST:g}"
+                    f"signals as large as {peak:g} are not allowed: give magnitudes up to "
+                    f"{LARGEST:g}"
                 )
-            if peak > 0:
+            if peak < 1 / LARGEST:  # nothing that any gain could raise above zero
+                results[trial], energy[trial] = work(trial, np.zeros_like(vectors))
+            else:
                 scales[trial] = scale = 2.0 ** math.floor(math.log2(peak))
                 results[trial], spent = work(trial, (vectors / scale).astype(vectors.dtype))
                 energy[trial] = spent.astype(np.float64) * scale**2

@@ -29,7 +29,7 @@ def test_ofdm_without_fading_learns_as_the_gaussian_channel(mnist, rng):
     """With the budget of the whole round both add the same noise; runs differ by its draws."""
     shards = partition_by_label(mnist.y_train, 10, 2, np.random.default_rng(0))
     ofdm = OfdmLink(snr_db=10.0, fading=NoFading(), budget="round")
-    losses, gains = [], []
+    losses, gains, errors = [], [], []
     for _ in range(6):
         runs = [(Cotaf(), GaussianLink(snr_db=10.0)), (Cotaf(), ofdm)]
         pair = train_together(
@@ -44,7 +44,11 @@ def test_ofdm_without_fading_learns_as_the_gaussian_channel(mnist, rng):
         )
         losses.append([history["test_loss"][-1] for history in pair])
         gains.append([history["gain"][0] for history in pair])
+        errors.append([history["nmse"][0] for history in pair])
     np.testing.assert_allclose(*np.transpose(gains), rtol=1e-4)  # the same energy, the same limit
+    # of the same sums, each the mean of d squared normals
+    spread = np.sqrt(2 * 2 / (7850 * len(errors)))
+    assert abs(np.mean(np.log(errors), axis=0) @ [1, -1]) < 5 * spread
     difference = np.subtract(*np.transpose(losses))
     assert abs(difference.mean()) < 5 * difference.std(ddof=1) / np.sqrt(len(difference))
     assert np.std(losses) > 0  # noise did come in

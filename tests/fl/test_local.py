@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fl import Diminishing, LogisticRegression, Mlp, Plan, Sgd, partition_dirichlet
+from fl import Diminishing, LogisticRegression, Plan, Sgd, partition_dirichlet
 from fl.local import LARGEST, ClientData, train_locally
 from fl.partition import weights_of
 from tests.fl.problems import blobs, two_parabolas
@@ -60,10 +60,10 @@ def _one_by_one(batches_of):
 @pytest.mark.parametrize("batch_size", [1, 16, None])
 @pytest.mark.parametrize(("decay", "momentum"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.9), (0.1, 0.5)])
 def test_all_at_once_is_one_at_a_time(data, shards, rng, batch_size, decay, momentum):
-    model = Mlp(12, 4, hidden=(6,))
+    model = LogisticRegression(12, 4)  # without kinks, at which rounding would part the ways
     sgd = Sgd(0.1, batch_size, decay, momentum)
     clients = ClientData(model, data, shards)
-    starts = np.array([model.initial(rng) for _ in range(3)])
+    starts = rng.standard_normal((3, model.size)).astype(np.float32)
     steps = rng.integers(1, 20, (3, CLIENTS))
     plans = [Plan(row) for row in steps]
     trained = train_locally(model, clients, sgd, 0.1, starts, plans, np.random.default_rng(7))
@@ -201,6 +201,49 @@ def test_first_loss_is_that_of_the_start(data, shards, rng):
     held = model.features(data.x_train)[everything]
     loss, _ = model.test(starts, held, data.y_train[everything])
     np.testing.assert_allclose(trained.loss @ weights_of(shards), loss, rtol=1e-5)
+
+
+class OwnModel(LogisticRegression):
+    """A user's, with its gradient given by a function."""
+
+    def __init__(self, gradient):
+        super().__init__(12, 4)
+        object.__setattr__(self, "given", gradient)
+
+    def gradient(self, params, x, y):
+        return self.given(params)
+
+
+def test_gradients_of_users_are_taken_as_they_are(data, shards):
+    """Here of 1/2 ||x||^2, which is the model itself, in its own memory, and in another precision.
+
+    x_1 = x - eta (x + lambda x)
+    """
+    for gradient in (lambda params: params, lambda params: params.astype(np.float64)):
+        model = OwnModel(gradient)
+        clients = ClientData(model, data, shards)
+        starts = np.ones((2, model.size), np.float32)
+        plans = [Plan(np.ones(CLIENTS, int)), Plan(np.arange(1, CLIENTS + 1))]
+        rng = np.random.default_rng(1)
+        trained = train_locally(model, clients, Sgd(0.1, 5, 0.5), 0.1, starts, plans, rng)
+        for plan, updates in zip(plans, trained.updates, strict=True):
+            expected = np.repeat(0.85 ** plan.steps[:, None] - 1, model.size, axis=1)
+            np.testing.assert_allclose(updates, expected, rtol=1e-5)
+
+
+def test_gradients_of_another_shape_are_refused(data, shards):
+    model = OwnModel(lambda params: params[:, :1])
+    clients = ClientData(model, data, shards)
+    starts = np.ones((2, model.size), np.float32)
+    plans = [Plan(np.ones(CLIENTS, int))] * 2
+    with pytest.raises(ValueError, match="gave a gradient of shape .5, 1, 52. for parameters of"):
+        train_locally(model, clients, Sgd(), 0.1, starts, plans, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("steps", [[0, 1], [1.5, 2.0], 3])
+def test_refused_plans(steps):
+    with pytest.raises(ValueError, match="steps = .* is not allowed"):
+        Plan(np.array(steps))
 
 
 def test_rates():

@@ -102,6 +102,7 @@ LABELS = np.repeat(np.arange(10), 10)
         (lambda rng: partition_unbalanced(LABELS, [1, 0], rng), "shares"),
         (lambda rng: partition_unbalanced(LABELS, [1, np.inf], rng), "shares"),
         (lambda rng: partition_unbalanced(LABELS, [1, 1e-6], rng), "would have no sample"),
+        (lambda rng: partition_dirichlet(LABELS, 5, 1.0, 3), "rng = 3 is not allowed"),
     ],
 )
 def test_impossible_requests(request_, message, rng):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,11 +14,14 @@ from fl import (
     DivergenceWarning,
     FedAvg,
     FedNova,
+    LogisticRegression,
+    Mlp,
     Outcome,
     Reception,
     Sgd,
     UniformSteps,
     partition_by_label,
+    quadratic_problem,
     train,
     train_together,
 )
@@ -225,7 +230,7 @@ def test_checkpoint_of_another_run_is_refused(data, shards, tmp_path):
     changed = [
         ({"seed": 4}, "seed was 3, is now 4"),
         ({"sgd": Sgd(0.4, 10)}, "sgd was .*rate=0.5.*is now .*rate=0.4"),
-        ({"steps": 3}, "steps was UniformSteps"),
+        ({"steps": 3}, "steps was fl.capability.UniformSteps"),
         ({"round_period": 1.0}, "round_period was 0.1"),
         ({"rounds": 1}, "rounds = 1 is not allowed: checkpoint .* has 2"),
     ]
@@ -234,8 +239,13 @@ def test_checkpoint_of_another_run_is_refused(data, shards, tmp_path):
             train(*arguments, **{"rounds": 3, **OPTIONS, **change}, checkpoint=file)
     with pytest.raises(ValueError, match="runs was .*Cotaf.* is now .*FedAvg"):
         train(FedAvg(), *arguments[1:], rounds=3, checkpoint=file, **OPTIONS)
+    with pytest.raises(ValueError, match="runs was .*GaussianLink.*is now .*snr_db=3.0"):
+        train(Cotaf(), GaussianLink(snr_db=3.0), data, shards, rounds=3, checkpoint=file, **OPTIONS)
     with pytest.raises(ValueError, match="shards was"):
         train(*arguments[:3], shards[::-1], rounds=3, checkpoint=file, **OPTIONS)
+    other = replace(data, x_train=data.x_train + np.uint8(1))
+    with pytest.raises(ValueError, match="data was"):
+        train(*arguments[:2], other, shards, rounds=3, checkpoint=file, **OPTIONS)
     assert file.read_bytes() == before
     for cut in (0, 100, len(before) - 5):
         file.write_bytes(before[:cut])
@@ -244,11 +254,105 @@ def test_checkpoint_of_another_run_is_refused(data, shards, tmp_path):
 
 
 def test_checkpoint_that_cannot_be_written(data, shards, tmp_path):
+    """Is noticed before any work is done."""
+    seen = []
     with pytest.raises(OSError, match="checkpoint .*nowhere.* cannot be written"):
         train(
             Cotaf(), GaussianLink(), data, shards, rounds=2,
-            checkpoint=tmp_path / "nowhere" / "run.npz", **OPTIONS,
+            checkpoint=tmp_path / "nowhere" / "run.npz",
+            on_round=lambda number, rows: seen.append(number), **OPTIONS,
         )  # fmt: skip
+    assert not seen
+
+
+def test_state_is_saved_as_time_goes_by(data, shards, tmp_path, monkeypatch):
+    file = tmp_path / "run.npz"
+    saved = []
+
+    def look(number, rows):
+        with np.load(file) as state:
+            saved.append(int(state["number"]))
+
+    for seconds, expected in ((0.0, [0, 1, 2, 3]), (1e6, [0, 0, 0, 0])):
+        monkeypatch.setattr("fl.saving.SAVED_EVERY", seconds)
+        saved.clear()
+        file.unlink(missing_ok=True)
+        train(
+            Cotaf(), GaussianLink(), data, shards, rounds=4, checkpoint=file, on_round=look,
+            **OPTIONS,
+        )  # fmt: skip
+        assert saved == expected
+        with np.load(file) as state:
+            assert state["number"] == 4
+
+
+class Heavy(Algorithm):
+    """Remembers one number, and moves by it."""
+
+    def __init__(self, remember=float):
+        self.remember = remember
+
+    def aggregate(self, round, plan, updates, steps):
+        count = round.memory.get("count", 1.0)
+        received = round.slot.send(updates, 1e-3)
+        model = round.model + np.float32(0.1) * count * received.total
+        return Outcome(model, received, 1e-3, memory={"count": self.remember(count * 0.9)})
+
+
+def test_memory_is_the_same_after_a_resume(data, shards, tmp_path):
+    arguments = (Heavy(), IdealLink(), data, shards)
+    file = tmp_path / "run.npz"
+    whole = train(*arguments, rounds=6, **OPTIONS)
+    train(*arguments, rounds=3, checkpoint=file, **OPTIONS)
+    check_same(whole, train(*arguments, rounds=6, checkpoint=file, **OPTIONS))
+    with pytest.raises(ValueError, match="wants to remember count = '0.9': give numbers"):
+        train(Heavy(str), *arguments[1:], rounds=2, **OPTIONS)
+
+
+class Recorder:
+    """A link that notes how it is opened."""
+
+    def __init__(self):
+        self.opened = []
+
+    def open(self, num_clients, length, rng, **options):
+        states = [repr(each.bit_generator.state) for each in (rng, options["device_rng"])]
+        self.opened.append((options["time"], *states))
+        return IdealLink().open(num_clients, length, rng, **options)
+
+
+def test_links_are_told_the_time_and_the_devices(data, shards):
+    """What a round draws is its own; what belongs to a device stays with it for the run."""
+    link = Recorder()
+    options = {**OPTIONS, "steps": UniformSteps(1, 99), "round_period": 0.5}
+    history = train(Cotaf(), link, data, shards, rounds=4, **options)
+    times, rounds, devices = zip(*link.opened, strict=True)
+    assert times == (0.0, 0.5, 1.0, 1.5)
+    assert len(set(rounds)) == 4
+    assert len(set(devices)) == 1
+    assert devices[0] not in rounds
+    assert len({tuple(row) for row in history["steps"]}) == 4
+
+
+def test_train_loss_is_weighted():
+    """1/4 F_1 + 3/4 F_2 at zero, F_1 = 1/2 and F_2 = 9."""
+    problem = two_parabolas((1, 3))
+    history = train(
+        Cotaf(), IdealLink(), problem.data, problem.shards, model=problem.model, rounds=1
+    )
+    assert history["train_loss"][0] == pytest.approx(0.25 * 0.5 + 0.75 * 9)
+
+
+@pytest.mark.parametrize("algorithm", ["acpc", "acpc, previous", "cotaf", "fedavg"])
+def test_runs_that_converge_to_nothing_go_on(algorithm):
+    """Without noise to an optimum at zero, until updates vanish in every measure."""
+    problem = quadratic_problem(np.ones((1, 1, 1)), [[0.0]], start=[1.0])
+    history = train(
+        ALGORITHMS[algorithm], GaussianLink(snr_db=np.inf), problem.data, problem.shards,
+        model=problem.model, rounds=60, steps=10, sgd=Sgd(0.5, None),
+    )  # fmt: skip
+    assert len(history) == 60
+    assert abs(history.model[0]) < 1e-15
 
 
 def test_divergence_stops_one_run_and_keeps_what_was_measured():
@@ -346,3 +450,38 @@ def test_progress_only_on_terminals(data, shards, capsys):
 def test_refused(options, message, data, shards):
     with pytest.raises(ValueError, match=message):
         train(Cotaf(), IdealLink(), data, shards, **{"rounds": 1, **options})
+
+
+class Wide(Cotaf):
+    def aggregate(self, *arguments):
+        outcome = super().aggregate(*arguments)
+        return replace(outcome, model=outcome.model[None])
+
+
+class HalfModel(LogisticRegression):
+    def initial(self, rng):
+        return np.zeros(self.size, np.float16)
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "message"),
+    [
+        ([], {}, "runs are empty"),
+        ([(IdealLink(), Cotaf())], {}, "algorithm = IdealLink.. is not allowed: give one such as"),
+        ([(Cotaf, IdealLink())], {}, "algorithm = <class .*Cotaf.> is not allowed"),
+        ([(Cotaf(), IdealLink)], {}, "link = <class .*IdealLink.> is not allowed"),
+        ([(Cotaf(), 10.0)], {}, "link = 10.0 is not allowed"),
+        ([(Cotaf(), lambda number: None)], {}, "given as link gave None for round 0"),
+        ([(Wide(), IdealLink())], {}, "Wide.* gave a model of shape .1, 52.: it must have .52,."),
+        (None, {"data": "mnist"}, "data = 'mnist' is not allowed: give what load_dataset gives"),
+        (None, {"sgd": 0.1}, "sgd = 0.1 is not allowed"),
+        (None, {"model": Mlp}, "model = <class .*Mlp.> is not allowed"),
+        (None, {"model": LogisticRegression(12, 3)}, "gives 3 scores: the labels .* take 4"),
+        (None, {"model": HalfModel(12, 4)}, "begins with float16 of shape .52,.: give float32"),
+    ],
+)
+def test_what_is_not_what_it_is_taken_for(runs, options, message, data, shards):
+    runs = [(Cotaf(), IdealLink())] if runs is None else runs
+    arguments = {"data": data, "shards": shards, "rounds": 1, **options}
+    with pytest.raises(ValueError, match=message):
+        train_together(runs, **arguments)

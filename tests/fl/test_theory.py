@@ -8,6 +8,8 @@ import pytest
 from fl import (
     Acpc,
     Cotaf,
+    Diminishing,
+    DivergenceWarning,
     FedAvg,
     FedNova,
     LogisticRegression,
@@ -174,7 +176,7 @@ def test_theorem2_bounds_the_gradient(rng):
     estimated = estimate_constants(histories[0], problem.model, problem.data, problem.shards)
     assert estimated.smoothness == pytest.approx(1, rel=1e-3)  # the largest eigenvalue
     # in 20 dimensions with variance 0.25 / 10 each; the estimate is the largest of ten clients
-    assert 0.5 < estimated.gradient_variance < 0.5 * (1 + 8 * np.sqrt(2 / (20 * 30)))
+    assert 0.5 < estimated.gradient_variance < 0.5 * (1 + 5 * np.sqrt(2 / (20 * 30)))
     constants = Constants(1.0, 0.5, float(largest), estimated.gap)
     bound = theorem2_of(histories[0], constants, channel_variance=0.01)
     assert (np.minimum.accumulate(measured) <= bound.total).all()
@@ -224,6 +226,15 @@ def test_theorem2_is_refused_where_it_does_not_hold(rng):
     refused("silent on part of the spectrum", faded)
     history = noisy_run(problem, 0, sgd=Sgd(0.2, 10, momentum=0.5), rounds=2)
     refused("momentum was 0.5", history)
+    falling = noisy_run(problem, 0, sgd=Sgd(Diminishing(0.2, rounds=10), 10), rounds=2)
+    refused("the rate was not constant", falling)
+    with pytest.warns(DivergenceWarning):
+        nothing = noisy_run(problem, 0, sgd=Sgd(1e35, 10), rounds=2)
+    refused("it has no round", nothing)
+    with pytest.raises(ValueError, match="no round to estimate from"):
+        estimate_constants(nothing, problem.model, *arguments)
+    with pytest.raises(ValueError, match="give .m., .T, m. and .T."):
+        theorem2(constants, 0.1, [0.5, 0.5], [[1, 2], [3, 4]], [1.0], 0.01)
     refused("needs eta <= 1/L = 0.1", noisy_run(problem, 0, rounds=2), Constants(10.0, 0, 5, 10))
     with pytest.raises(ValueError, match="Theorem 1 needs eta < 1/L"):
         theorem1_floor(0.5, 2.0, 0.0, 0.1)
@@ -241,9 +252,29 @@ def test_corollary1():
     assert terms.statistical == pytest.approx(0.5 * 3 / root)
     assert terms.local_update == pytest.approx(0.25 * m * tau**2 * 4 / rounds)
     assert terms.channel_noise == pytest.approx(0.5 * 50 * 0.1 / root)
+    with pytest.raises(ValueError, match="rounds = 2 is not allowed: .* at least 3"):
+        corollary1(constants, m, 2, tau, 0.1)
     # twice the clients, and as many rounds less: a linear speed-up but for the local updates
     faster = corollary1(constants, 2 * m, rounds // 2, tau, 0.1, dimension=50)
     assert faster.optimisation == pytest.approx(terms.optimisation)
+
+
+def test_gap_is_that_of_the_run():
+    """F(x_0) with weight decay and unequal clients: alpha = 1/4, 3/4 and F = 2, 1 at x_0 = 3."""
+    problem = quadratic_problem([[[1.0]], [[2.0]]], [[1.0], [4.0]], samples=3, start=[3.0])
+    shards = [problem.shards[0][:1], problem.shards[1]]
+    arguments = (problem.model, problem.data, shards)
+    history = train(
+        Acpc(), IdealLink(), *arguments[1:], model=problem.model, rounds=2, steps=1,
+        sgd=Sgd(0.1, None, weight_decay=0.5),
+    )  # fmt: skip
+    assert history.start.tolist() == [3.0]
+    constants = estimate_constants(history, *arguments)
+    assert constants.gap == pytest.approx(2 / 4 + 3 / 4 + 0.25 * 9)
+    assert constants.smoothness == pytest.approx(2.5, rel=1e-6)
+    assert constants.gradient_variance == 0
+    above = estimate_constants(history, *arguments, lowest_loss=1.0)
+    assert above.gap == pytest.approx(constants.gap - 1)
 
 
 def test_constants_of_logistic_regression(rng):

@@ -202,7 +202,7 @@ def train_locally(
     for step, batches_of in enumerate(clients.batches(sgd.batch_size, rng), start=1):
         training.step(batches_of(training.clients))
         training.let_go(step)
-        if not training.active.any():
+        if training.over:
             break
     return training.result
 
@@ -227,14 +227,16 @@ class _Training:
         self._model, self._sgd, self._rate = model, sgd, rate
         self._starts, self._plans = starts, plans
         self._add: Callable = get_blas_funcs("axpy", dtype=starts.dtype)
-        self._watched = any(plan.serves for plan in plans)
         self._last = np.array([plan.steps for plan in plans])
-        self.active = np.ones(shape, bool)
+        watched = any(plan.serves for plan in plans)
+        self._first_to_go = 1 if watched else int(self._last.min())
+        self._active = np.ones(shape, bool)
         self.clients, self._trials = np.arange(num_clients), np.arange(len(plans))
         self._models = np.repeat(starts[None], num_clients, axis=0)
         self._velocity = np.zeros_like(self._models) if sgd.momentum else None
         self._peaks = np.zeros(self._models.shape[:2], starts.dtype)
         self._first = True
+        self.over = False
         self.result = Trained(
             updates=np.zeros((*shape, starts.shape[1]), starts.dtype),
             steps=np.zeros(shape, np.int64),
@@ -274,9 +276,9 @@ class _Training:
 
     def let_go(self, step: int) -> None:
         """Take the updates of those who serve or have done all their steps."""
-        done = self.active & (step >= self._last)
-        if not self._watched and not done.any():
+        if step < self._first_to_go:
             return
+        done = self._active & (step >= self._last)
         take = done.copy()
         for trial in self._trials.tolist():
             plan = self._plans[trial]
@@ -286,8 +288,8 @@ class _Training:
             current[self.clients] = self._update_of(trial)
             wild = ~moderate(current)  # nothing that a link could weigh: they stop
             current[wild] = 0
-            serves = (plan.serves(step, current) | wild) & self.active[trial]
-            done[trial] |= wild & self.active[trial]
+            serves = (plan.serves(step, current) | wild) & self._active[trial]
+            done[trial] |= wild & self._active[trial]
             if plan.largest:
                 take[trial] = serves | (done[trial] & (self.result.steps[trial] == 0))
             else:
@@ -309,8 +311,9 @@ class _Training:
         """Clients and trials that are done altogether leave the array."""
         here = np.ix_(self._trials, self.clients)
         self.result.largest_gradient[done] = np.sqrt(self._peaks.T[done[here]])
-        self.active &= ~done
-        clients, trials = self.active[here].any(axis=0), self.active[here].any(axis=1)
+        self._active &= ~done
+        self.over = not self._active.any()
+        clients, trials = self._active[here].any(axis=0), self._active[here].any(axis=1)
         if clients.all() and trials.all():
             return
         kept = np.ix_(clients, trials)

@@ -49,8 +49,10 @@ class Acpc(Algorithm):
     """Joint adaptive computation and power control.
 
     beta : how the gain is found: ``"bound"``, ``"previous"`` or ``"realised"``
-    G : design bound on the norm of a stochastic gradient, for ``beta="bound"``
-    steps : ``"smallest"`` or ``"largest"`` number of steps that fits; all with ``beta="realised"``
+    G : design bound on the norm of a stochastic gradient, for ``beta="bound"``. Small ones give a
+        large gain and scale clients down; nobody is at a run's own ``largest_gradient``
+    steps : ``"smallest"`` or ``"largest"`` number of steps that fits; all with ``beta="realised"``.
+        With the smallest more power means the same or fewer steps, and one where nothing limits it
     tau_min, tau_max : limits on it, tau_max one or one a client; what a client is capable of goes
         before both
     """

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fl.checks import Count, checked
 from fl.models import Classifier
+from fl.quiet import tensorflow
 
 
 class TensorFlowModel(Classifier):
@@ -75,14 +76,13 @@ class TensorFlowModel(Classifier):
         return np.array(each)
 
     def _unpacked(self, flat: Any) -> list[Any]:
-        import tensorflow as tf
-
+        tf = tensorflow()
         parts = tf.split(flat, [math.prod(shape) for shape in self.shapes])
         return [tf.reshape(part, shape) for part, shape in zip(parts, self.shapes, strict=True)]
 
     @cached_property
     def _scores(self) -> Callable[..., Any]:
-        import tensorflow as tf
+        tf = tensorflow()
 
         @tf.function(reduce_retracing=True)
         def scores(flat: Any, x: Any) -> Any:
@@ -92,7 +92,7 @@ class TensorFlowModel(Classifier):
 
     @cached_property
     def _gradient(self) -> Callable[..., Any]:
-        import tensorflow as tf
+        tf = tensorflow()
 
         @tf.function(reduce_retracing=True)
         def gradient(flat: Any, x: Any, y: Any) -> Any:
@@ -155,8 +155,7 @@ class Cnn(TensorFlowModel):
         return super().features(x).reshape(len(x), *self._image)
 
     def scores_of(self, weights: list[Any], x: Any) -> Any:
-        import tensorflow as tf
-
+        tf = tensorflow()
         for filters, bias in (weights[0:2], weights[2:4]):
             x = tf.nn.relu(tf.nn.conv2d(x, filters, 1, "SAME") + bias)
             x = tf.nn.max_pool2d(x, 2, 2, "VALID")
@@ -167,7 +166,8 @@ class KerasModel(TensorFlowModel):
     """A Keras model that gives scores (logits, no softmax at its end).
 
     It must be a function of its weights: layers that keep something else between calls, such as
-    batch normalisation and dropout, are refused.
+    batch normalisation and dropout, are refused. The network is worked with in place; its weights
+    when it is given are where training begins, and :meth:`loaded` puts a run's into it.
 
     Examples
     --------
@@ -187,8 +187,19 @@ class KerasModel(TensorFlowModel):
         state = [each.name for each in network.variables if not each.trainable]
         if state:
             raise ValueError(
-                f"network = {network!r} is not allowed: its layers keep {', '.join(state)}, which "
-                "no aggregation of weights can carry (batch normalisation, dropout)"
+                f"network = {network!r} is not allowed: its {', '.join(state)} are not trained, so "
+                "no aggregation would carry them (batch normalisation, dropout, frozen layers)"
+            )
+        if len(network.output_shape) != 2:
+            raise ValueError(
+                f"network = {network!r} is not allowed: it gives {network.output_shape}, where one "
+                "score a class is needed (a layer such as Flatten may be missing)"
+            )
+        last = network.layers[-1]
+        if "softmax" in (type(last).__name__.lower(), _name(getattr(last, "activation", None))):
+            raise ValueError(
+                f"network = {network!r} is not allowed: it ends in a softmax, and the loss takes "
+                "one of its own: leave it out"
             )
         self._network = network
         self.shapes = tuple(tuple(each.shape) for each in network.trainable_variables)
@@ -203,10 +214,28 @@ class KerasModel(TensorFlowModel):
         """The weights that the network had when it was given."""
         return self._start.astype(np.float32)
 
+    def features(self, x: NDArray) -> NDArray:
+        takes, given = self._network.input_shape[1:], x.shape[1:]
+        fits = [axis in (None, size) for axis, size in zip(takes, given, strict=False)]
+        if len(takes) != len(given) or not all(fits):
+            raise ValueError(f"samples of shape {given} do not fit a network for {takes}")
+        return super().features(x)
+
+    def loaded(self, params: NDArray) -> Any:
+        """The network with the weights ``params`` [d], such as a run's ``history.model``."""
+        return self._assigned(self._unpacked(params))
+
     def scores_of(self, weights: list[Any], x: Any) -> Any:
+        return self._assigned(weights)(x)
+
+    def _assigned(self, weights: list[Any]) -> Any:
         for variable, weight in zip(self._network.trainable_variables, weights, strict=True):
             variable.assign(weight)
-        return self._network(x)
+        return self._network
 
     def _watched(self, tape: Any, weights: list[Any]) -> list[Any]:
         return self._network.trainable_variables
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", "")

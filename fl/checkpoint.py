@@ -40,9 +40,12 @@ def load(path: Path, settings: Mapping[str, str]) -> dict[str, NDArray]:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         found = json.loads(str(arrays.pop(SETTINGS)))
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except KeyError:
+        raise ValueError(f"{path} is not a checkpoint: give another file") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(
-            f"checkpoint {path} cannot be read ({error}): remove it to begin anew"
+            f"checkpoint {path} cannot be read ({error}): give another file, or remove it to "
+            "begin anew"
         ) from None
     wrong = [name for name in settings if found.get(name) != settings[name]]
     if wrong:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import hashlib
 import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fl.quiet import tensorflow
 
 MNIST = Path(__file__).parent / "datasets" / "mnist.npz"
 MNIST_SHA256 = "06af5dfe73b70e3bc1c36439982b18a8d76803db9b544f6fdf838a37fbb01b64"
@@ -26,6 +27,7 @@ IDX_NAMES = {
     "x_test": "t10k-images",
     "y_test": "t10k-labels",
 }
+KERAS_NAMES = ("cifar10", "cifar100", "fashion_mnist")
 IDX_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
@@ -65,6 +67,10 @@ class Dataset:
                 f"{self.x_test.shape[1:]} in x_test"
             )
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.y_train)} to train on, {len(self.y_test)} to test on"
+        return f"Dataset({sizes}, of shape {self.sample_shape}, {self.num_classes} classes)"
+
     @property
     def num_classes(self) -> int:
         return int(max(self.y_train.max(), self.y_test.max())) + 1
@@ -80,8 +86,8 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
     ``"mnist"`` comes with the package. ``"quadratic"`` has the samples of the default problem of
     :mod:`fl.quadratic`, one label a client; :func:`fl.quadratic.default_quadratic` gives them with
     their model. A path may be an .npz with ``x_train``, ``y_train``, ``x_test`` and
-    ``y_test``, or a folder with the four IDX files of MNIST and its like, plain or gzipped. Other
-    names are those of Keras (``"fashion_mnist"``, ``"cifar10"``, ...), which downloads them.
+    ``y_test``, or a folder with the four IDX files of MNIST and its like, plain or gzipped.
+    ``"fashion_mnist"``, ``"cifar10"`` and ``"cifar100"`` are downloaded by Keras.
 
     Examples
     --------
@@ -126,6 +132,8 @@ def _from_npz(path: Path) -> Dataset:
 
 
 def _unzipped(path: Path, content: bytes) -> Dataset:
+    if not zipfile.is_zipfile(io.BytesIO(content)):
+        raise ValueError(f"{path} is not a dataset in .npz form, which is a zip file")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             missing = [name for name in ARRAYS if name not in arrays]
@@ -175,30 +183,23 @@ def _idx_array(path: Path) -> NDArray:
 
 
 def _from_keras(name: str) -> Dataset:
-    from tensorflow import keras
-
-    load = _keras_loader(keras.datasets, name)
+    if name not in KERAS_NAMES:
+        known = ("mnist", "quadratic", *KERAS_NAMES)
+        near = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        raise ValueError(
+            f"dataset {name!r} is not known: there is no such file or folder, nor is it one of "
+            f"{', '.join(known)}{hint}"
+        )
+    datasets = tensorflow().keras.datasets
     try:
-        (x_train, y_train), (x_test, y_test) = load()
+        (x_train, y_train), (x_test, y_test) = getattr(datasets, name).load_data()
     except Exception as error:  # whatever a failed download raises
         raise RuntimeError(
             f"Keras could not get the dataset {name!r} ({error}): connect to the network once, or "
             "give a folder with IDX files or an .npz"
         ) from error
     return _named(name, [x_train, np.squeeze(y_train), x_test, np.squeeze(y_test)])
-
-
-def _keras_loader(datasets: ModuleType, name: str) -> Callable[[], tuple]:
-    loader = getattr(getattr(datasets, name, None), "load_data", None)
-    if loader is None:
-        known = sorted(
-            each for each in dir(datasets) if hasattr(getattr(datasets, each), "load_data")
-        )
-        raise ValueError(
-            f"dataset {name!r} is not known: there is no such file or folder, nor is it one of "
-            f"{', '.join(['quadratic', *known])}"
-        )
-    return loader
 
 
 def _named(source: object, arrays: list[NDArray]) -> Dataset:

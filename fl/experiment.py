@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fl.algorithm import Algorithm, Plan, Round
+from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Link
 from fl.capability import Steps, capability
 from fl.data import Dataset
@@ -106,7 +106,7 @@ class Experiment:
         going = [k for k, lane in enumerate(state.lanes) if not lane.diverged]
         starts = np.array([state.lanes[k].model for k in going])
         rounds = [self._round(state.number, self.runs[k][1], state.lanes[k]) for k in going]
-        plans = [self.runs[k][0].plan(each) for k, each in zip(going, rounds, strict=True)]
+        plans = [_plan(self.runs[k][0], each) for k, each in zip(going, rounds, strict=True)]
         trained = self._train(state.number, starts, plans)
         gradients = self._squared_gradient_norms(state.number, starts)
         lanes = list(state.lanes)
@@ -146,9 +146,11 @@ class Experiment:
             device_rng=stream(self.seed, 0, Purpose.DEVICES),
         )
         rng = stream(self.seed, number, Purpose.CAPABILITY)
+        model = lane.model.view()
+        model.flags.writeable = False  # it is that of other runs, too
         return Round(
             number,
-            lane.model,
+            model,
             slot,
             weights_of(self.clients.shards),
             capability(self.steps, number, clients, rng),
@@ -174,17 +176,20 @@ class Experiment:
                 f"{trained.steps[wild].max()} local steps of rate {round.rate:g}",
             )
         outcome = algorithm.aggregate(round, plan, trained.updates, trained.steps)
+        if not isinstance(outcome, Outcome):
+            raise ValueError(f"{algorithm!r} gave {outcome!r} as aggregate: give an Outcome")
         if np.shape(outcome.model) != lane.model.shape:
             raise ValueError(
                 f"{algorithm!r} gave a model of shape {np.shape(outcome.model)}: it must have "
                 f"{lane.model.shape}"
             )
         if not moderate(outcome.model):
+            finite = np.isfinite(outcome.model).all()
             return _diverged(
                 lane,
                 round,
-                f"what the server received at gain {outcome.gain:g} took its model beyond "
-                f"{LARGEST:g}",
+                f"what the server received at gain {outcome.gain:g} took its model "
+                + (f"beyond {LARGEST:g}" if finite else "to infinity or NaN"),
             )
         row = row_of(round, outcome, trained, lane.rows[-1] if lane.rows else None)
         model = outcome.model.astype(lane.model.dtype, copy=False)
@@ -210,6 +215,17 @@ class Experiment:
     @cached_property
     def _test_features(self) -> NDArray:
         return self.model.features(self.data.x_test)
+
+
+def _plan(algorithm: Algorithm, round: Round) -> Plan:
+    plan = algorithm.plan(round)
+    able = round.capability
+    if plan.steps.shape != able.shape or (plan.steps > able).any():
+        raise ValueError(
+            f"{algorithm!r} plans steps = {plan.steps!r} in round {round.number}: the clients can "
+            f"do {able!r}"
+        )
+    return plan
 
 
 def _diverged(lane: Lane, round: Round, why: str) -> Lane:

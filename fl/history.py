@@ -32,7 +32,7 @@ class History:
         ``scaled_down`` : [m], who sent less than its part for want of power
         ``energy`` : [m], spent by each client
         ``worst_symbol_energy`` : [m], and in its worst OFDM symbol
-        ``load`` : [m], the worst of energy over budget
+        ``load`` : [m], the worst of energy over budget; zero where there is no budget
         ``nmse`` : of the received sum, against the sum of what was sent
         ``received_snr_db`` : at the antenna; NaN on links without
         ``active_fraction`` : [m], of the spectrum that each client could use
@@ -55,7 +55,20 @@ class History:
     sgd: Sgd
     diverged: str | None = None
 
+    def __repr__(self) -> str:
+        parts = [type(self.algorithm).__name__, f"{len(self)} rounds"]
+        if len(self):
+            parts += [
+                f"accuracy {self.final_accuracy(1):.1%}",
+                f"NMSE {self['nmse'][-1]:.3g}",
+                f"load up to {self['load'].max():.3g}",
+                f"{self['scaled_down'].mean():.0%} scaled down",
+            ]
+        return f"History({', '.join([*parts, *filter(None, [self.diverged])])})"
+
     def __getitem__(self, name: str) -> NDArray:
+        if not self.metrics:
+            raise KeyError(f"{name!r}: the run has no round")
         if name not in self.metrics:
             raise KeyError(f"{name!r}: there are {', '.join(self.metrics)}")
         return self.metrics[name]

@@ -53,7 +53,8 @@ class Sgd:
     """How clients train.
 
     rate : eta of a local step, constant or :class:`Diminishing` over the rounds
-    batch_size : samples a step; None for all that the client has, which is gradient descent
+    batch_size : samples a step, drawn with replacement; None for all that the client has, which is
+        gradient descent
     weight_decay : lambda, adds lambda x to every gradient
     momentum : mu of v = mu v + gradient, x = x - eta v; v is zero when a round begins
     """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from reprlib import repr as short
 from typing import Any
 
 from fl.algorithm import Algorithm
@@ -63,14 +64,16 @@ def train_together(
 ) -> list[History]:
     """Train several models on the same minibatches, each with its own algorithm and link.
 
+    runs : pairs of an algorithm and a link, or a function of the round that gives a link
     shards : the samples of each client, from a partition
     rounds : how many, counted from the beginning of the run
     model : by default logistic regression
     sgd : how clients train
-    steps : the most local steps that each client can do in a round
+    steps : the most local steps that each client can do in a round: one number, one a client, or
+        a function of (round, number of clients, rng) that gives those
     seed : of everything that is drawn
     round_period : from the beginning of one round to that of the next [s]
-    test_every : rounds between tests
+    test_every : rounds between tests; the last round is tested if it divides their number
     measure_gradient : also the gradient over all data, in the rounds with a test
     checkpoint : a file; the state is saved there twice a minute, when interrupted, and at the end,
         and a run that finds it goes on from there
@@ -128,7 +131,10 @@ def _check(
     """Are they what they are taken for?"""
     if not runs:
         raise ValueError("runs are empty: give at least one algorithm with its link")
-    for algorithm, uplink in runs:
+    for run in runs:
+        if not isinstance(run, tuple | list) or len(run) != 2:
+            raise ValueError(f"runs = {runs!r} is not allowed: give pairs (algorithm, link)")
+        algorithm, uplink = run
         if not isinstance(algorithm, Algorithm):
             raise ValueError(f"algorithm = {algorithm!r} is not allowed: give one such as Cotaf()")
         if isinstance(uplink, type) or not (isinstance(uplink, Link) or callable(uplink)):
@@ -137,11 +143,14 @@ def _check(
                 "of the round that does"
             )
     if not isinstance(data, Dataset):
-        raise ValueError(f"data = {data!r} is not allowed: give what load_dataset gives")
+        raise ValueError(f"data = {short(data)} is not allowed: give what load_dataset gives")
     if not isinstance(sgd, Sgd):
         raise ValueError(f"sgd = {sgd!r} is not allowed: give one such as Sgd(rate=0.1)")
     if isinstance(model, type) or not isinstance(model, Model | None):
-        raise ValueError(f"model = {model!r} is not allowed: give one such as Mlp(784, 10)")
+        raise ValueError(
+            f"model = {model!r} is not allowed: give one such as Mlp(784, 10), "
+            "or KerasModel(network)"
+        )
 
 
 def _logistic_regression(data: Dataset) -> LogisticRegression:

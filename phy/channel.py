@@ -57,8 +57,9 @@ def refuse_longer_than_prefix(delay: float, grid: OfdmGrid) -> None:
         needed = math.ceil(delay * grid.sampling_rate * (1 - 1e-9))
         raise ValueError(
             f"fading has a path of {delay:.3g} s, longer than the cyclic prefix of "
-            f"{grid.cp_duration:.3g} s (cp_length = {grid.cp_length}): give cp_length >= {needed} "
-            "or a smaller delay spread; what a short prefix does is for WaveformLink to model"
+            f"{grid.cp_duration:.3g} s (cp_length = {grid.cp_length}): give "
+            f"OfdmGrid(cp_length={needed}) or a smaller delay spread (in seconds); what a short "
+            "prefix does is for WaveformLink to model"
         )
 
 

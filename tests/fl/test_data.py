@@ -154,8 +154,10 @@ def test_keras_errors(monkeypatch):
     def unreachable():
         raise OSError("URL fetch failure")
 
-    with pytest.raises(ValueError, match="'fashion_minst' is not known.*cifar10.*mnist"):
+    with pytest.raises(ValueError, match="'fashion_minst' is not known.*did you mean 'fashion_m"):
         load_dataset("fashion_minst")
+    with pytest.raises(ValueError, match="did you mean 'mnist'"):
+        load_dataset("MNIST")
     monkeypatch.setattr(keras.datasets.cifar10, "load_data", unreachable)
     with pytest.raises(RuntimeError, match="'cifar10' .URL fetch failure.*network"):
         load_dataset("cifar10")

@@ -169,6 +169,20 @@ def test_accuracy_counts_the_best_score(rng):
     np.testing.assert_allclose(loss[0], -np.log(np.e / (np.e + 2)), rtol=1e-5)
 
 
+def test_keras_network_of_a_run(rng):
+    """Back in Keras with the weights of a run, which begins anew where the network did."""
+    network = keras_network((6, 6))
+    before = [weight.copy() for weight in network.get_weights()]
+    model = KerasModel(network)
+    params = rng.standard_normal(model.size).astype(np.float32)
+    x = rng.random((5, 6, 6)).astype(np.float32)
+    predicted = model.loaded(params).predict(x, verbose=0)
+    np.testing.assert_allclose(predicted, model.scores(params[None, None], x[None])[0, 0].T, 1e-5)
+    np.testing.assert_array_equal(
+        model.initial(rng), np.concatenate([weight.ravel() for weight in before])
+    )
+
+
 def test_own_model_in_a_few_lines(rng):
     class Linear(TensorFlowModel):
         shapes = ((36, 4), (4,))
@@ -201,6 +215,17 @@ def test_refused():
         KerasModel(keras.Sequential([layers.Dense(10)]))
     with pytest.raises(ValueError, match="moving_mean"):
         KerasModel(keras.Sequential([keras.Input((4,)), layers.BatchNormalization()]))
+    flat = keras.Sequential([keras.Input((4,)), layers.Dense(3)])
+    with pytest.raises(ValueError, match="samples of shape .5,. do not fit a network for .4,."):
+        KerasModel(flat).features(np.zeros((2, 5)))
+    flat.layers[0].trainable = False
+    with pytest.raises(ValueError, match="give a Keras model|are not trained"):
+        KerasModel(flat)
+    with pytest.raises(ValueError, match="where one score a class is needed"):
+        KerasModel(keras.Sequential([keras.Input((6, 6)), layers.Dense(10)]))
+    for ending in ([layers.Dense(3, "softmax")], [layers.Dense(3), layers.Softmax()]):
+        with pytest.raises(ValueError, match="ends in a softmax"):
+            KerasModel(keras.Sequential([keras.Input((4,)), *ending]))
     with pytest.raises(ValueError, match="not all positive definite"):
         Quadratic(-np.eye(2)[None])
     with pytest.raises(ValueError, match="finite and symmetric"):

@@ -17,6 +17,7 @@ from fl import (
     LogisticRegression,
     Mlp,
     Outcome,
+    Plan,
     Reception,
     Sgd,
     UniformSteps,
@@ -161,6 +162,8 @@ def test_metrics_are_those_of_the_rounds(data, shards):
     assert (history["worst_symbol_energy"] <= history["energy"]).all()
     np.testing.assert_allclose(history["load"].max(axis=1), 1, rtol=1e-4)  # someone is at its limit
     assert (history["rate"] == 0.5).all()
+    assert f"Cotaf, 6 rounds, accuracy {history['test_accuracy'][-1]:.1%}, NMSE" in repr(history)
+    assert repr(history).endswith("load up to 1, 0% scaled down)")
     with pytest.raises(KeyError, match="'accuracy': there are rate"):
         history["accuracy"]
 
@@ -247,6 +250,9 @@ def test_checkpoint_of_another_run_is_refused(data, shards, tmp_path):
     with pytest.raises(ValueError, match="data was"):
         train(*arguments[:2], other, shards, rounds=3, checkpoint=file, **OPTIONS)
     assert file.read_bytes() == before
+    np.savez(tmp_path / "data.npz", x=np.zeros(3))
+    with pytest.raises(ValueError, match="data.npz is not a checkpoint: give another file"):
+        train(*arguments, rounds=3, checkpoint=tmp_path / "data.npz", **OPTIONS)
     for cut in (0, 100, len(before) - 5):
         file.write_bytes(before[:cut])
         with pytest.raises(ValueError, match="run.npz cannot be read.*remove it"):
@@ -398,9 +404,12 @@ def test_losing_numbers_is_divergence(data, shards):
             received = round.slot.send(updates, 1.0)
             return Outcome(round.model * np.nan, received, 1.0)
 
-    with pytest.warns(DivergenceWarning, match="round 0: what the server received"):
+    with pytest.warns(DivergenceWarning, match="round 0: .* took its model to infinity or NaN"):
         history = train(Broken(), IdealLink(), data, shards, rounds=3, **OPTIONS)
     assert len(history) == 0
+    with pytest.raises(KeyError, match="the run has no round"):
+        history["nmse"]
+    assert repr(history) == f"History(Broken, 0 rounds, {history.diverged})"
 
 
 def test_own_algorithm_and_own_link(data, shards):
@@ -452,6 +461,23 @@ def test_refused(options, message, data, shards):
         train(Cotaf(), IdealLink(), data, shards, **{"rounds": 1, **options})
 
 
+class InPlace(Cotaf):
+    def aggregate(self, round, plan, updates, steps):
+        outcome = super().aggregate(round, plan, updates, steps)
+        round.model[:] = outcome.model
+        return outcome
+
+
+class Nothing(Cotaf):
+    def aggregate(self, *arguments):
+        return None
+
+
+class Slaver(Cotaf):
+    def plan(self, round):
+        return Plan(round.capability + 1)
+
+
 class Wide(Cotaf):
     def aggregate(self, *arguments):
         outcome = super().aggregate(*arguments)
@@ -473,6 +499,10 @@ class HalfModel(LogisticRegression):
         ([(Cotaf(), 10.0)], {}, "link = 10.0 is not allowed"),
         ([(Cotaf(), lambda number: None)], {}, "given as link gave None for round 0"),
         ([(Wide(), IdealLink())], {}, "Wide.* gave a model of shape .1, 52.: it must have .52,."),
+        ([(InPlace(), IdealLink())], {}, "read-only"),
+        ([(Nothing(), IdealLink())], {}, "Nothing.* gave None as aggregate: give an Outcome"),
+        ([(Slaver(), IdealLink())], {}, "plans steps = .*11.* in round 0: the clients can do .*10"),
+        ([Cotaf(), IdealLink()], {}, "give pairs .algorithm, link."),
         (None, {"data": "mnist"}, "data = 'mnist' is not allowed: give what load_dataset gives"),
         (None, {"sgd": 0.1}, "sgd = 0.1 is not allowed"),
         (None, {"model": Mlp}, "model = <class .*Mlp.> is not allowed"),

@@ -30,6 +30,15 @@ def test_a_round_through_sionna_prints_nothing():
     assert (done.stdout, done.stderr) == ("", "")
 
 
+def test_a_model_of_tensorflow_prints_nothing():
+    code = (
+        "import numpy as np; from fl.autodiff import Cnn; model = Cnn(); "
+        "model.scores(np.zeros((1, 1, model.size), 'f4'), np.zeros((1, 2, 28, 28, 1), 'f4'))"
+    )
+    done = run(code)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
 def test_what_a_failing_import_says_is_not_lost():
     code = (
         "import os, sys; from phy.quiet import _silent_stderr\n"

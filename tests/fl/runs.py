@@ -1,0 +1,26 @@
+"""What several tests run, and what makes two runs the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fl import Acpc, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
+
+ALGORITHMS = {
+    "acpc": Acpc(),
+    "acpc, largest": Acpc(steps="largest", tau_max=4),
+    "acpc, previous": Acpc(beta="previous"),
+    "acpc, realised": Acpc(beta="realised"),
+    "cotaf": Cotaf(),
+    "fedavg": FedAvg(),
+    "fednova": FedNova(),
+}
+OPTIONS = {"steps": UniformSteps(1, 6), "sgd": Sgd(0.5, 10), "seed": 3}
+
+
+def check_same(one, other, rtol=0.0):
+    assert one.metrics.keys() == other.metrics.keys()
+    for name in one.metrics:
+        np.testing.assert_allclose(one[name], other[name], rtol=rtol, err_msg=name)
+    np.testing.assert_allclose(one.model, other.model, rtol=rtol, atol=rtol)
+    assert one.diverged == other.diverged

@@ -62,6 +62,7 @@ class Plan:
             raise ValueError(
                 f"steps = {self.steps!r} is not allowed: give a whole number >= 1 for each client"
             )
+        object.__setattr__(self, "steps", steps)
 
 
 @dataclass(frozen=True)

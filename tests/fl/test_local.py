@@ -243,7 +243,11 @@ def test_gradients_of_another_shape_are_refused(data, shards):
 @pytest.mark.parametrize("steps", [[0, 1], [1.5, 2.0], 3])
 def test_refused_plans(steps):
     with pytest.raises(ValueError, match="steps = .* is not allowed"):
-        Plan(np.array(steps))
+        Plan(steps)
+
+
+def test_plans_take_lists():
+    assert Plan([1, 2]).steps.shape == (2,)
 
 
 def test_rates():

@@ -11,7 +11,9 @@ export OMP_NUM_THREADS = 1
 .PHONY: demo test test-all lint format bench clean
 
 demo: .venv/installed
-	$(BIN)/python -m figures.link_demo
+	$(BIN)/otafl run quickstart --out out/quickstart
+	$(BIN)/otafl show out/quickstart
+	$(BIN)/otafl plot out/quickstart
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2

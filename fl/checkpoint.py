@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,24 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fl.files import replacing
+
 SETTINGS = "settings"
+
+
+class CheckpointError(ValueError):
+    """A file from which this run cannot go on."""
 
 
 def save(path: Path, settings: Mapping[str, str], arrays: Mapping[str, NDArray]) -> None:
     """Replace the file at ``path``; at any moment it holds the old state or the new."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    everything: dict[str, Any] = {SETTINGS: np.array(json.dumps(dict(settings))), **arrays}
     try:
-        with part.open("wb") as file:
-            everything: dict[str, Any] = {SETTINGS: np.array(json.dumps(dict(settings))), **arrays}
+        with replacing(path) as file:
             np.savez(file, **everything)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
     except OSError as error:
         raise OSError(f"checkpoint {path} cannot be written: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
 
 
 def load(path: Path, settings: Mapping[str, str]) -> dict[str, NDArray]:
@@ -41,9 +38,9 @@ def load(path: Path, settings: Mapping[str, str]) -> dict[str, NDArray]:
             arrays = {name: file[name] for name in file.files}
         found = json.loads(str(arrays.pop(SETTINGS)))
     except KeyError:
-        raise ValueError(f"{path} is not a checkpoint: give another file") from None
+        raise CheckpointError(f"{path} is not a checkpoint: give another file") from None
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise ValueError(
+        raise CheckpointError(
             f"checkpoint {path} cannot be read ({error}): give another file, or remove it to "
             "begin anew"
         ) from None
@@ -52,7 +49,7 @@ def load(path: Path, settings: Mapping[str, str]) -> dict[str, NDArray]:
         differences = "; ".join(
             f"{name} was {found.get(name)}, is now {settings[name]}" for name in wrong
         )
-        raise ValueError(
+        raise CheckpointError(
             f"checkpoint {path} is of another run: {differences}: give another file, or remove it"
         )
     return arrays

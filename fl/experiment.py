@@ -14,7 +14,7 @@ from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Link
 from fl.capability import Steps, capability
 from fl.data import Dataset
-from fl.history import History, Row, row_of
+from fl.history import History, Row, row_of, stacked
 from fl.local import LARGEST, ClientData, Sgd, Trained, moderate, train_locally
 from fl.models import Classifier, Model
 from fl.objective import client_gradients
@@ -122,7 +122,7 @@ class Experiment:
     def histories(self, state: State) -> list[History]:
         return [
             History(
-                _by_name(lane.rows),
+                stacked(lane.rows),
                 lane.model,
                 self._start,
                 weights_of(self.clients.shards),
@@ -245,8 +245,3 @@ def _remembered(algorithm: Algorithm, memory: Mapping[str, ArrayLike]) -> dict[s
                 "arrays of them"
             )
     return arrays
-
-
-def _by_name(rows: Sequence[Row]) -> dict[str, NDArray]:
-    """Metrics with one entry a round; empty ones if there was none."""
-    return {name: np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}

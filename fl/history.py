@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,8 @@ class History:
         ``scaled_down`` : [m], who sent less than its part for want of power
         ``energy`` : [m], spent by each client
         ``worst_symbol_energy`` : [m], and in its worst OFDM symbol
+        ``symbol_load`` : [L], energy in each OFDM symbol over an equal share of the budget of the
+        round, for the client for which that is largest
         ``load`` : [m], the worst of energy over budget; zero where there is no budget
         ``nmse`` : of the received sum, against the sum of what was sent
         ``received_snr_db`` : at the antenna; NaN on links without
@@ -87,6 +89,25 @@ class History:
         return float(tested.mean()) if len(tested) else float("nan")
 
 
+def stacked(rows: Sequence[Row]) -> dict[str, NDArray]:
+    """Metrics with one entry a round; empty if there was none.
+
+    Where a link changed over the rounds, and with it the number of OFDM symbols, the shorter rows
+    end in NaN.
+    """
+    return {name: _padded([row[name] for row in rows]) for name in (rows[0] if rows else ())}
+
+
+def _padded(arrays: Sequence[NDArray]) -> NDArray:
+    shapes = {array.shape for array in arrays}
+    if len(shapes) == 1:
+        return np.array(arrays)
+    whole = np.full((len(arrays), *np.max(list(shapes), axis=0)), np.nan)
+    for row, array in zip(whole, arrays, strict=True):
+        row[tuple(map(slice, array.shape))] = array
+    return whole
+
+
 def row_of(round: Round, outcome: Outcome, trained: Trained, before: Row | None) -> Row:
     """The metrics of a round, as far as they are known without a test."""
     received = outcome.reception
@@ -97,6 +118,8 @@ def row_of(round: Round, outcome: Outcome, trained: Trained, before: Row | None)
     constrained = received.energy
     if budget.shape[-1] == 1:
         constrained = constrained.sum(axis=-1, keepdims=True)
+    symbols = received.energy.shape[-1]
+    symbol_load = symbols * received.energy / budget.sum(axis=-1, keepdims=True)
     row = {
         "rate": round.rate,
         "gain": outcome.gain,
@@ -106,6 +129,7 @@ def row_of(round: Round, outcome: Outcome, trained: Trained, before: Row | None)
         "scaled_down": nobody if outcome.scaled_down is None else outcome.scaled_down,
         "energy": received.energy.sum(axis=-1),
         "worst_symbol_energy": received.energy.max(axis=-1),
+        "symbol_load": symbol_load.max(axis=0),
         "load": (constrained / budget).max(axis=-1),
         "nmse": report.get("nmse", np.nan),
         "received_snr_db": report.get("received_snr_db", np.nan),

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from fl import checkpoint
 from fl.experiment import Experiment, Lane, State
+from fl.history import stacked
 from fl.identity import description, digest
 
 SAVED_EVERY = 30.0  # [s]
-FORMAT = 1  # of the file
+FORMAT = 2  # of the file
 
 
 class Saver:
@@ -73,8 +74,7 @@ def _settings(experiment: Experiment) -> dict[str, str]:
 def _arrays(lane: Lane, prefix: str) -> dict[str, NDArray]:
     arrays = {"model": lane.model, "diverged": np.array(lane.diverged)}
     arrays |= {f"memory/{name}": value for name, value in lane.memory.items()}
-    for name in lane.rows[0] if lane.rows else ():
-        arrays[f"rows/{name}"] = np.array([row[name] for row in lane.rows])
+    arrays |= {f"rows/{name}": value for name, value in stacked(lane.rows).items()}
     return {prefix + name: array for name, array in arrays.items()}
 
 

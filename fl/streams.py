@@ -20,6 +20,7 @@ class Purpose(IntEnum):
     LINK = 4
     DEVICES = 5  # keyed without the round
     CONSTANTS = 6
+    PARTITION = 7
 
 
 def stream(seed: int, number: int, purpose: Purpose) -> np.random.Generator:

@@ -1,0 +1,31 @@
+"""Accuracy against round, with 95 % confidence bands over the seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from figures import panels
+
+
+def applies(study: xr.Dataset) -> bool:
+    return "test_accuracy" in study and bool(study["test_accuracy"].notnull().any())
+
+
+def draw(study: xr.Dataset) -> Figure:
+    dim = panels.line_dim(study)
+    figure, pairs = panels.panels(study, dim)
+    for axes, part in pairs:
+        for label, look, run in panels.lines(part, dim):
+            mean, half = panels.mean_and_confidence(100 * run["test_accuracy"])
+            tested = mean.notnull().values
+            look.pop("marker")
+            x, y, band = mean["round"].values[tested], mean.values[tested], half.values[tested]
+            axes.plot(x, y, label=label, **look)
+            low, high = np.maximum(y - band, 0), np.minimum(y + band, 100)
+            axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
+    panels.outer_labels(pairs, "round", "test accuracy [%]")
+    if dim is not None:
+        pairs[0][0].legend(loc="lower right")
+    return figure

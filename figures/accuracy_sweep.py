@@ -1,0 +1,51 @@
+"""Accuracy against SNR, or against another number that is swept, per algorithm."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+
+from figures import panels
+
+SNRS = ("snr_db", "entry_snr_db")
+WIDE = 30.0  # a ratio of values above which the axis is logarithmic
+
+
+def axis_of(study: xr.Dataset) -> str | None:
+    """The number to draw against: an SNR before others, the finest before coarser ones."""
+    numbers = [dim for dim in panels.swept(study) if panels.numeric(study, dim)]
+    numbers.sort(key=lambda dim: (dim not in SNRS, -study.sizes[dim]))
+    return numbers[0] if numbers else None
+
+
+def applies(study: xr.Dataset) -> bool:
+    return bool(study["accuracy"].notnull().any()) and axis_of(study) is not None
+
+
+def draw(study: xr.Dataset) -> Figure:
+    x = axis_of(study)
+    assert x is not None
+    dim = panels.line_dim(study, x)
+    figure, pairs = panels.panels(study, x, dim)
+    for axes, part in pairs:
+        for label, look, run in panels.lines(part, dim):
+            mean, half = panels.mean_and_confidence(100 * run["accuracy"])
+            axes.errorbar(run[x].values, mean, half, label=label, capsize=2, **look)
+        scale_axis(axes, study[x].values)
+    panels.outer_labels(pairs, panels.label_of(x), "test accuracy [%]")
+    if dim is not None:
+        pairs[0][0].legend(loc="best")
+    return figure
+
+
+def scale_axis(axes, values: np.ndarray) -> None:  # type: ignore[no-untyped-def]
+    """Logarithmic if the values span a wide range; from zero up if zero is among them."""
+    positive = values[values > 0]
+    if (values < 0).any() or not len(positive) or positive.max() / positive.min() < WIDE:
+        return
+    if len(positive) == len(values):
+        axes.set_xscale("log")
+    else:
+        axes.set_xscale("symlog", linthresh=float(positive.min()))
+        axes.set_xlim(left=0)

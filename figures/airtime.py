@@ -1,0 +1,43 @@
+"""Accuracy against what it cost: seconds on the air, and energy of all clients."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import xarray as xr
+from matplotlib.figure import Figure
+
+from figures import panels, style
+
+KINDS = {"ofdm": "over the air", "orthogonal": "orthogonal digital"}
+
+
+def applies(study: xr.Dataset) -> bool:
+    return "link" in panels.swept(study) and "orthogonal" in study["link"].values
+
+
+def draw(study: xr.Dataset) -> Figure:
+    """Means over the seeds; a line a link, a shade a number of clients."""
+    runs = study.mean("seed") if "seed" in study.dims else study
+    figure, (left, right) = plt.subplots(1, 2, figsize=(style.PAGE_WIDTH, 2.6), sharey=True)
+    others = [dim for dim in panels.swept(study) if dim != "link"]
+    stacked = runs.squeeze(drop=True).stack(case=others) if others else runs.expand_dims("case")
+    count = stacked.sizes["case"]
+    for place, kind in enumerate(stacked["link"].values):
+        look = style.look(kind, place)
+        look.pop("marker")
+        for case in range(count):
+            run = stacked.sel(link=kind).isel(case=case)
+            values = run["case"].item() if others else ()
+            label = ", ".join(panels.value_label(d, v) for d, v in zip(others, values, strict=True))
+            look["alpha"] = 0.35 + 0.65 * (case + 1) / count
+            look["linewidth"] = 0.7 + 1.2 * (case + 1) / count
+            tested = run["test_accuracy"].notnull().values
+            accuracy = 100 * run["test_accuracy"].values[tested]
+            energy = run["radiated_energy"].sum("client").values[tested]
+            name = f"{KINDS.get(str(kind), str(kind))}, {label}".rstrip(", ")
+            left.plot(run["airtime"].values[tested], accuracy, label=name, **look)
+            right.plot(energy, accuracy, **look)
+    left.set(xscale="log", xlabel="time on the air [s]", ylabel="test accuracy [%]", title="(a)")
+    right.set(xscale="log", xlabel="energy of all clients [J]", title="(b)")
+    figure.legend(loc="outside right center")
+    return figure

@@ -1,0 +1,75 @@
+"""All figures that a study has the numbers for, drawn from its directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import matplotlib.pyplot as plt
+import xarray as xr
+from matplotlib.figure import Figure
+
+from figures import (
+    accuracy_categories,
+    accuracy_rounds,
+    accuracy_sweep,
+    airtime,
+    link_nmse,
+    local_steps,
+    style,
+    symbol_energy,
+    table1,
+    theorem2,
+    truncation,
+)
+from fl.files import replacing
+from scenarios.folder import Folder
+from scenarios.linkcheck import FILE, LinkCheck
+from scenarios.results import open_study, points_of
+
+FIGURES: tuple[ModuleType, ...] = (
+    accuracy_rounds,
+    accuracy_sweep,
+    accuracy_categories,
+    table1,
+    truncation,
+    airtime,
+    symbol_energy,
+    local_steps,
+    theorem2,
+)
+
+
+def draw_all(folder: str | Path, out: str | Path) -> Iterator[Path]:
+    """Draw every figure that applies, as SVG and PNG, and name the files."""
+    folder, out = Path(folder), Path(out)
+    style.apply()
+    if (folder / FILE).is_file():
+        yield from _save(link_nmse.draw(LinkCheck.load(folder)), out, "link_nmse")
+        return
+    study = for_figures(folder)
+    for module in FIGURES:
+        if module.applies(study):
+            name = module.__name__.rpartition(".")[2]
+            yield from _save(module.draw(study), out, name)
+
+
+def for_figures(folder: Path) -> xr.Dataset:
+    """The study, with what figures ask beside its metrics."""
+    study = open_study(folder)
+    cells = Folder(folder).scenario().cells
+    study.attrs["algorithms"] = sorted({cell.algorithm.choice for cell in cells})
+    study.attrs["points"] = points_of(folder)
+    return study
+
+
+def _save(figure: Figure, out: Path, name: str) -> Iterator[Path]:
+    out.mkdir(parents=True, exist_ok=True)
+    for suffix in ("png", "svg"):
+        path = out / f"{name}.{suffix}"
+        date = {"Date": None} if suffix == "svg" else None
+        with replacing(path) as file:
+            figure.savefig(file, format=suffix, metadata=date)
+        yield path
+    plt.close(figure)

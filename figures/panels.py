@@ -1,0 +1,134 @@
+"""What the figures of sweeps share: which dimension goes where, means and their confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy.stats import t as student
+
+from figures import style
+
+WITHIN_A_RUN = ("round", "client", "symbol")
+MOST_PANELS = 20
+LABELS = {
+    "snr_db": "SNR [dB]",
+    "entry_snr_db": "SNR of an entry [dB]",
+    "labels_per_client": "labels per client $p$",
+    "truncation": r"truncation threshold $g$ on $|h|^2$",
+    "variance": "variance of the channel estimate",
+    "speed": "speed [m/s]",
+    "clients": "clients",
+    "concentration": "Dirichlet concentration",
+    "power": "power",
+    "budget": "budget",
+    "link": "link",
+}
+SYMBOLS = {"labels_per_client": "$p$", "truncation": "$g$"}
+"""Names short enough to stand above a panel."""
+
+
+def swept(study: xr.Dataset) -> list[str]:
+    """The dimensions of the sweep with more than one value, seeds apart."""
+    names = [str(dim) for dim in study["finished"].dims]
+    return [name for name in names if name != "seed" and study.sizes[name] > 1]
+
+
+def numeric(study: xr.Dataset, dim: str) -> bool:
+    return study[dim].dtype.kind in "fiu"
+
+
+def line_dim(study: xr.Dataset, *others: str) -> str | None:
+    """The dimension that tells the lines of a panel apart: the algorithms if they differ."""
+    free = [dim for dim in swept(study) if dim not in others]
+    return "algorithm" if "algorithm" in free else (free[-1] if free else None)
+
+
+def label_of(dim: str) -> str:
+    return LABELS.get(dim, dim.replace("_", " "))
+
+
+def value_label(dim: str, value: object) -> str:
+    """A value, as in a legend or above a panel."""
+    if isinstance(value, str):
+        return style.ALGORITHMS.get(value, value)
+    if dim in SYMBOLS:
+        return f"{SYMBOLS[dim]} = {value:g}"
+    name, _, unit = label_of(dim).partition(" [")
+    return f"{name} {value:g} {unit.rstrip(']')}".strip()
+
+
+def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Dataset]]:
+    """Label, look and data of each line; one without a label if nothing tells them apart."""
+    if dim is None:
+        yield "", style.look(None, 0), study
+        return
+    for place, value in enumerate(study[dim].values):
+        plain = value.item() if hasattr(value, "item") else value
+        yield value_label(dim, plain), style.look(plain, place), study.sel({dim: value})
+
+
+def mean_and_confidence(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Over the seeds: the mean, and half the width of its 95 % interval, by Student's t.
+
+    Half the width is NaN for a single seed.
+    """
+    if "seed" not in values.dims:
+        return values, xr.full_like(values, np.nan)
+    count = values.notnull().sum("seed")
+    factor = xr.apply_ufunc(lambda n: student.ppf(0.975, np.maximum(n - 1, 1)), count)
+    error = values.std("seed", ddof=1) / np.sqrt(count)
+    return values.mean("seed"), (factor * error).where(count > 1)
+
+
+def panels(
+    study: xr.Dataset, *inside: str | None, height: float = 1.9
+) -> tuple[Figure, list[tuple[Axes, xr.Dataset]]]:
+    """A figure, and a panel with its data for every value of the dimensions not inside."""
+    outside = [dim for dim in swept(study) if dim not in inside]
+    places = list(product(*(study[dim].values for dim in outside)))[:MOST_PANELS]
+    columns = 1
+    if outside:
+        last = study.sizes[outside[-1]]
+        columns = last if last <= 4 else 3
+    rows = -(-len(places) // columns)
+    width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
+    size = (width, (height if rows > 1 or columns > 1 else 2.5) * rows + 0.2)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False
+    )
+    pairs = []
+    for axes, place in zip(grid.flat, places, strict=False):
+        chosen = dict(zip(outside, place, strict=True))
+        axes.set_title(
+            ", ".join(
+                value_label(dim, v.item() if hasattr(v, "item") else v) for dim, v in chosen.items()
+            )
+        )
+        pairs.append((axes, study.sel(chosen).squeeze(_single(study), drop=True)))
+    for axes in grid.flat[len(places) :]:
+        axes.set_visible(False)
+    return figure, pairs
+
+
+def _single(study: xr.Dataset) -> list[str]:
+    """Swept dimensions of one value."""
+    dims = [str(dim) for dim in study["finished"].dims]
+    return [dim for dim in dims if dim != "seed" and study.sizes[dim] == 1]
+
+
+def outer_labels(pairs: list[tuple[Axes, xr.Dataset]], x: str, y: str) -> None:
+    """Labels at the left edge of the grid, and below the lowest panel of each column."""
+    places = [axes.get_subplotspec() for axes, _ in pairs]
+    columns = [0 if place is None else place.colspan.start for place in places]
+    for number, (axes, _) in enumerate(pairs):
+        if columns[number] == 0:
+            axes.set_ylabel(y)
+        if columns[number] not in columns[number + 1 :]:
+            axes.set_xlabel(x)
+            axes.tick_params(labelbottom=True)

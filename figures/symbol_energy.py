@@ -1,0 +1,46 @@
+"""Energy in each OFDM symbol against its share of the budget, by the client that spends most."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from figures import panels, style
+
+
+def applies(study: xr.Dataset) -> bool:
+    return (
+        "symbol_load" in study
+        and study.sizes["symbol"] > 1
+        and float(study["symbol_load"].max()) > 0
+    )
+
+
+def draw(study: xr.Dataset) -> Figure:
+    """The mean over the rounds, and up to their largest value; first seed."""
+    runs = study.isel(seed=0) if "seed" in study.dims else study
+    dim = panels.line_dim(runs)
+    figure, pairs = panels.panels(runs, dim)
+    for axes, part in pairs:
+        for label, look, run in panels.lines(part, dim):
+            load = run["symbol_load"]
+            if not float(load.max()) > 0:
+                continue
+            look.pop("marker")
+            symbols = np.arange(1, load.sizes["symbol"] + 1)
+            mean, most = load.mean("round"), load.max("round")
+            axes.step(symbols, mean, where="mid", label=label, **look)
+            axes.fill_between(
+                symbols, mean, most, step="mid", color=look["color"], alpha=0.15, linewidth=0
+            )
+        axes.axhline(1, color=style.BLACK, linestyle=":", linewidth=1)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    panels.outer_labels(pairs, "OFDM symbol", "energy / ($P/L$)")
+    if dim is not None:
+        pairs[0][0].legend(loc="best")
+    return figure

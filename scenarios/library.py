@@ -1,0 +1,62 @@
+"""Finding and reading scenario files; light, so that the command line answers at once."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SHIPPED = Path(__file__).parent
+
+
+class ScenarioError(ValueError):
+    """What is wrong with a scenario, in the words of its file."""
+
+
+def shipped() -> dict[str, Path]:
+    """The scenarios of the package, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def content_of(source: str | Path) -> dict[str, Any]:
+    """What a scenario says: one of the package, by name, or a file."""
+    names = shipped()
+    if str(source) in names:
+        return parsed(names[str(source)])
+    path = Path(source)
+    if path.suffix == ".toml" or path.is_file():
+        return parsed(path)
+    raise ScenarioError(
+        f"scenario {str(source)!r} is not known{did_you_mean(source, names)}: give a .toml file, "
+        f"or one of {', '.join(names)}"
+    )
+
+
+def parsed(path: Path) -> dict[str, Any]:
+    """What a TOML file says."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError(f"{path} is not TOML: {error}") from None
+
+
+def parsed_value(text: str) -> Any:
+    """A value as in a TOML file; what is none of those is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(given), sorted(set(known)), n=1)
+    return f": did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,196 @@
+"""What a study found: an xarray Dataset, and one row for each point of the sweep."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from scenarios.cellfile import CellFile
+from scenarios.folder import Folder
+from scenarios.scenario import Axis, Plain, Scenario, flat
+
+UNITS = {"airtime": "s", "received_snr_db": "dB"}
+INNER = ("round", "client", "symbol")
+
+
+def open_study(folder: str | Path) -> xr.Dataset:
+    """All metrics of a study, finished or not.
+
+    The dimensions are the swept keys, by the last part of their name (``algorithm.name`` and
+    ``link.kind`` are ``algorithm`` and ``link``), and ``round``, ``client`` and ``symbol``. What is
+    not there, for a cell that is not finished or a run that was shorter, is NaN. Beside the metrics
+    of :class:`fl.History` there are
+
+    ``accuracy`` : the mean of the tests in the last ``training.final_rounds`` rounds; NaN if the
+        run diverged
+    ``diverged``, ``finished`` : 1 or 0
+    """
+    study = Folder(Path(folder))
+    scenario = study.scenario()
+    cells = [study.read_cell(number) for number in range(len(scenario.cells))]
+    sizes = {dim: _largest(cells, dim) for dim in INNER}
+    arrays: dict[str, tuple[tuple[str, ...], NDArray]] = {}
+    names = axis_names(scenario, cells)
+    for number, cell in enumerate(cells):
+        place: tuple = np.unravel_index(number, scenario.shape) if scenario.shape else ()
+        for name, (dims, values) in _with_outcome(scenario, number, cell).items():
+            if name not in arrays:
+                shape = (*scenario.shape, *(sizes[dim] for dim in dims))
+                arrays[name] = ((*names.values(), *dims), np.full(shape, np.nan))
+            arrays[name][1][(*place, *map(slice, values.shape))] = values
+    coordinates: dict[str, Any] = {names[axis.key]: _coordinate(axis) for axis in scenario.axes}
+    coordinates["round"] = np.arange(1, sizes["round"] + 1)
+    dataset = xr.Dataset(arrays, coordinates, {"title": scenario.title})
+    dataset.attrs["scenario"] = scenario.to_toml()
+    dataset.attrs["made_with"] = sorted({json.dumps(c.made_with) for c in cells if c is not None})
+    for axis in scenario.axes:
+        dataset[names[axis.key]].attrs["key"] = axis.key
+    for name, unit in UNITS.items():
+        if name in dataset:
+            dataset[name].attrs["units"] = unit
+    return dataset
+
+
+def axis_names(scenario: Scenario, cells: list[CellFile | None]) -> dict[str, str]:
+    """The dimension of each key: its short name, unless that is taken."""
+    taken = {name for cell in cells if cell is not None for name in cell.variables}
+    taken |= {*INNER, "accuracy", "diverged", "finished"}
+    short = [axis.name for axis in scenario.axes]
+    return {
+        axis.key: axis.key if axis.name in taken or short.count(axis.name) > 1 else axis.name
+        for axis in scenario.axes
+    }
+
+
+def _largest(cells: list[CellFile | None], dim: str) -> int:
+    lengths = [
+        values.shape[dims.index(dim)]
+        for cell in cells
+        if cell is not None
+        for dims, values in cell.variables.values()
+        if dim in dims
+    ]
+    return max(lengths, default=0)
+
+
+def _with_outcome(
+    scenario: Scenario, number: int, cell: CellFile | None
+) -> dict[str, tuple[tuple[str, ...], NDArray]]:
+    if cell is None:
+        return {"finished": ((), np.array(0.0))}
+    accuracy = math.nan
+    training = scenario.cells[number].training
+    if not cell.diverged and "test_accuracy" in cell.variables:
+        tests = cell.variables["test_accuracy"][1][-training.final_rounds :]
+        tests = tests[~np.isnan(tests)]
+        accuracy = float(tests.mean()) if len(tests) else math.nan
+    return {
+        **cell.variables,
+        "accuracy": ((), np.array(accuracy)),
+        "diverged": ((), np.array(float(bool(cell.diverged)))),
+        "finished": ((), np.array(1.0)),
+    }
+
+
+def _coordinate(axis: Axis) -> list[Plain]:
+    """Numbers, or else texts."""
+    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in axis.labels)
+    return list(axis.labels) if numbers else [str(label) for label in axis.labels]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the sweep, over all seeds.
+
+    labels : where it is, by key
+    accuracies : in percent, of each run that is finished and did not diverge
+    losses : likewise, of the tests of the last round
+    finished, diverged : how many runs are and did
+    paper : what the publication reports, in percent
+    """
+
+    labels: dict[str, Plain]
+    accuracies: tuple[float, ...]
+    losses: tuple[float, ...]
+    finished: int
+    diverged: int
+    paper: float | None
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.accuracies)) if self.accuracies else math.nan
+
+    @property
+    def std(self) -> float:
+        """Of the runs, not of their mean; NaN for a single one."""
+        return float(np.std(self.accuracies, ddof=1)) if len(self.accuracies) > 1 else math.nan
+
+
+def points_of(folder: str | Path) -> list[Point]:
+    """In the order of the sweep."""
+    study = Folder(Path(folder))
+    scenario = study.scenario()
+    groups: dict[tuple, list[int]] = {}
+    for number in range(len(scenario.cells)):
+        labels = {k: v for k, v in scenario.labels_of(number).items() if k != "seed"}
+        groups.setdefault(tuple(labels.items()), []).append(number)
+    points = []
+    for place, numbers in groups.items():
+        found = {number: study.read_cell(number) for number in numbers}
+        outcomes = [_with_outcome(scenario, n, cell) for n, cell in found.items() if cell]
+        ended = [each for each in outcomes if not each["diverged"][1]]
+        accuracies = [100 * float(each["accuracy"][1]) for each in ended]
+        losses = [float(each["test_loss"][1][-1]) for each in ended]
+        points.append(
+            Point(
+                dict(place),
+                tuple(a for a in accuracies if not math.isnan(a)),
+                tuple(losses),
+                len(outcomes),
+                len(outcomes) - len(ended),
+                _paper(scenario, numbers[0]),
+            )
+        )
+    return points
+
+
+def _paper(scenario: Scenario, number: int) -> float | None:
+    if scenario.paper is None:
+        return None
+    settings = flat(scenario.cells[number].settings())
+    mine: list[Any] = [settings.get(key) for key in scenario.paper.keys]
+    for *place, accuracy in scenario.paper.accuracy:
+        if place == mine:
+            return float(accuracy)
+    return None
+
+
+def comparison(points: list[Point]) -> tuple[float, Point, int, int] | None:
+    """With a paper: mean absolute deviation, the farthest point, orderings that agree, and all.
+
+    An ordering is which of two algorithms is better, all else being equal.
+    """
+    both = [point for point in points if point.paper is not None and point.accuracies]
+    if not both:
+        return None
+    deviations = [abs(point.mean - _number(point.paper)) for point in both]
+    agree = total = 0
+    for place, one in enumerate(both):
+        for other in both[place + 1 :]:
+            different = [key for key in one.labels if one.labels[key] != other.labels[key]]
+            if different == ["algorithm.name"]:
+                total += 1
+                agree += (one.mean > other.mean) == (_number(one.paper) > _number(other.paper))
+    farthest = both[int(np.argmax(deviations))]
+    return float(np.mean(deviations)), farthest, agree, total
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -1,0 +1,256 @@
+"""A scenario: a TOML file of tables and a sweep, resolved into cells and batches.
+
+The sweep is a table of dotted keys, each with a list of plain values, or with a table of named
+ones for values that are tables or lists themselves. The cells are their product, in the order in
+which the keys are written, the last one running fastest.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from scenarios.library import ScenarioError, content_of
+from scenarios.parts import Part, Used, read
+from scenarios.tables import Cell
+
+MOST_CELLS = 100_000
+TRAINED_TOGETHER = 12
+"""Cells in a batch: enough to share the minibatches, few enough to keep all processors busy."""
+
+Plain = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One key of the sweep.
+
+    key : dotted
+    labels : its values, or the names of those
+    values : what stands in the scenario
+    """
+
+    key: str
+    labels: tuple[Plain, ...]
+    values: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        """Short: the last part of the key that is not just ``name`` or ``kind``."""
+        parts = self.key.split(".")
+        return parts[-2] if len(parts) > 1 and parts[-1] in ("name", "kind") else parts[-1]
+
+
+class Paper(Part):
+    """What a publication reports, to stand beside our own numbers.
+
+    source : the publication
+    keys : of the sweep
+    accuracy : rows of a value for each key, and the accuracy in percent
+    """
+
+    source: str
+    keys: list[str]
+    accuracy: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A study to be run.
+
+    title : one line that says what it shows
+    axes : the sweep
+    cells : its runs, in the order of the product of the axes
+    paper : what there is to compare with
+    """
+
+    title: str
+    axes: tuple[Axis, ...]
+    cells: tuple[Cell, ...]
+    paper: Paper | None = None
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Scenario:
+        """From what a file says."""
+        tables: dict[str, Any] = {
+            "data": {},
+            "model": {},
+            "link": {},
+            "algorithm": {},
+            "training": {},
+        }
+        tables |= copy.deepcopy(dict(content))
+        title, sweep, paper = (
+            tables.pop("title", ""),
+            tables.pop("sweep", {}),
+            tables.pop("paper", None),
+        )
+        if not isinstance(title, str):
+            raise ScenarioError(f"title = {title!r} is not allowed: give a text")
+        if not isinstance(sweep, Mapping):
+            raise ScenarioError(f"sweep = {sweep!r} is not allowed: give a table")
+        axes = tuple(_axis(key, values) for key, values in sweep.items())
+        if math.prod(len(axis.labels) for axis in axes) > MOST_CELLS:
+            raise ScenarioError(f"sweep has more than {MOST_CELLS} cells: give fewer values")
+        raws = []
+        for values in product(*(axis.values for axis in axes)):
+            raw = copy.deepcopy(tables)
+            for axis, value in zip(axes, values, strict=True):
+                set_key(raw, axis.key, copy.deepcopy(value))
+            for name, key, default in DEFAULTS:
+                if isinstance(raw[name], dict):
+                    raw[name].setdefault(key, default)
+            raws.append(raw)
+        used = _used(raws)
+        cells = tuple(read([Cell], raw, "", used) for raw in raws)
+        beside = None if paper is None else read([Paper], paper, "paper", {})
+        return cls(title, axes, cells, beside)  # type: ignore[arg-type]
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.labels) for axis in self.axes)
+
+    def labels_of(self, number: int) -> dict[str, Plain]:
+        """By key, where in the sweep a cell stands."""
+        labels = self._places[number]
+        return {axis.key: label for axis, label in zip(self.axes, labels, strict=True)}
+
+    @cached_property
+    def _places(self) -> list[tuple[Plain, ...]]:
+        return list(product(*(axis.labels for axis in self.axes)))
+
+    @cached_property
+    def batches(self) -> list[list[int]]:
+        """Numbers of cells that train together, on the same minibatches.
+
+        They are fixed by the scenario alone, and so are the results, to the last bit.
+        """
+        groups: dict[str, list[int]] = defaultdict(list)
+        for number, cell in enumerate(self.cells):
+            groups[repr(cell.shared())].append(number)
+        batches = []
+        for group in groups.values():
+            pieces = -(-len(group) // TRAINED_TOGETHER)
+            size = -(-len(group) // pieces)
+            batches += [group[start : start + size] for start in range(0, len(group), size)]
+        return batches
+
+    def resolved(self) -> dict[str, Any]:
+        """Its file with every default written out on which all cells agree.
+
+        Options whose default depends on what the sweep chooses cannot stand in one table: every
+        cell keeps its own settings whole.
+        """
+        seen: dict[str, list[Any]] = defaultdict(list)
+        for cell in self.cells:
+            for key, value in flat(cell.settings()).items():
+                seen[key].append(value)
+        content: dict[str, Any] = {"title": self.title}
+        for key, values in seen.items():
+            swept = any(key == axis.key or key.startswith(f"{axis.key}.") for axis in self.axes)
+            if not swept and all(value == values[0] for value in values):
+                set_key(content, key, values[0])
+        if self.paper is not None:
+            content["paper"] = self.paper.settings()
+        content["sweep"] = {axis.key: _axis_content(axis) for axis in self.axes}
+        return content
+
+    def to_toml(self) -> str:
+        return tomli_w.dumps(self.resolved())
+
+
+DEFAULTS = (("data", "partition", "label"), ("model", "name", "logistic"))
+CHOOSERS = ("name", "kind", "partition")
+
+
+def load_scenario(
+    source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None = None
+) -> Scenario:
+    """A scenario that comes with the package, by name, or one of your own, from a file or a dict.
+
+    changes : by dotted key, what to change: ``{"training.rounds": 20}`` fixes a key, swept or not;
+        with ``sweep.`` before it the key is swept, ``{"sweep.link.snr_db": [0, 10]}``
+
+    Examples
+    --------
+    >>> scenario = load_scenario("quickstart", {"training.rounds": 2, "sweep.seed": [0, 1]})
+    >>> len(scenario.cells), scenario.cells[0].training.rounds
+    (6, 2)
+    """
+    content = dict(source) if isinstance(source, Mapping) else content_of(source)
+    content = copy.deepcopy(content)
+    sweep = content.setdefault("sweep", {})
+    if isinstance(sweep, dict):
+        for key, value in (changes or {}).items():
+            axis = key.removeprefix("sweep.")
+            if axis != key:
+                sweep[axis] = value
+            else:
+                sweep.pop(key, None)
+                set_key(content, key, value)
+    return Scenario.of(content)
+
+
+def set_key(tables: dict[str, Any], key: str, value: Any) -> None:
+    """Set a dotted key, making tables on the way."""
+    *way, last = key.split(".")
+    for depth, name in enumerate(way):
+        tables = tables.setdefault(name, {})
+        if not isinstance(tables, dict):
+            raise ScenarioError(f"{key} cannot be set: {'.'.join(way[: depth + 1])} is no table")
+    tables[last] = value
+
+
+def flat(tables: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """By dotted key."""
+    result: dict[str, Any] = {}
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            result |= flat(value, f"{path}{name}.")
+        else:
+            result[f"{path}{name}"] = value
+    return result
+
+
+def _axis(key: str, values: Any) -> Axis:
+    if not isinstance(values, list | tuple | Mapping) or not values:
+        raise ScenarioError(
+            f"sweep of {key} = {values!r} is not allowed: give a list of values, or a table of "
+            "named ones"
+        )
+    labels = tuple(values)
+    for label in labels:
+        if not isinstance(label, Plain) or (isinstance(label, float) and math.isnan(label)):
+            raise ScenarioError(
+                f"sweep of {key}: {label!r} in a list is not allowed: give plain numbers and "
+                f"texts, or name the values: [sweep.{key!r}] name = value"
+            )
+    if len({(type(label), label) for label in labels}) < len(labels):
+        raise ScenarioError(f"sweep of {key} = {list(labels)!r} has a value twice")
+    return Axis(key, labels, tuple(values.values()) if isinstance(values, Mapping) else labels)
+
+
+def _axis_content(axis: Axis) -> Any:
+    if axis.labels == axis.values:
+        return list(axis.labels)
+    return dict(zip(axis.labels, axis.values, strict=True))
+
+
+def _used(raws: list[dict[str, Any]]) -> Used:
+    """The choices in all cells, by the name of the table."""
+    used: dict[str, set[str]] = defaultdict(set)
+    for raw in raws:
+        for key, value in flat(raw).items():
+            path, _, last = key.rpartition(".")
+            if last in CHOOSERS and isinstance(value, str):
+                used[path].add(value)
+    return used

@@ -19,9 +19,9 @@ def draw(study: xr.Dataset) -> Figure:
     for axes, part in pairs:
         for label, look, run in panels.lines(part, dim):
             mean, half = panels.mean_and_confidence(100 * run["test_accuracy"])
-            tested = mean.notnull().values
+            tested = ~np.isnan(mean)
             look.pop("marker")
-            x, y, band = mean["round"].values[tested], mean.values[tested], half.values[tested]
+            x, y, band = run["round"].values[tested], mean[tested], half[tested]
             axes.plot(x, y, label=label, **look)
             low, high = np.maximum(y - band, 0), np.minimum(y + band, 100)
             axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)

@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from figures import style
@@ -21,7 +22,7 @@ LABELS = {
     "entry_snr_db": "SNR of an entry [dB]",
     "labels_per_client": "labels per client $p$",
     "truncation": r"truncation threshold $g$ on $|h|^2$",
-    "variance": "variance of the channel estimate",
+    "variance": "error variance of the channel estimate",
     "speed": "speed [m/s]",
     "clients": "clients",
     "concentration": "Dirichlet concentration",
@@ -73,17 +74,17 @@ def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Da
         yield value_label(dim, plain), style.look(plain, place), study.sel({dim: value})
 
 
-def mean_and_confidence(values: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+def mean_and_confidence(values: xr.DataArray) -> tuple[NDArray, NDArray]:
     """Over the seeds: the mean, and half the width of its 95 % interval, by Student's t.
 
     Half the width is NaN for a single seed.
     """
     if "seed" not in values.dims:
-        return values, xr.full_like(values, np.nan)
-    count = values.notnull().sum("seed")
-    factor = xr.apply_ufunc(lambda n: student.ppf(0.975, np.maximum(n - 1, 1)), count)
-    error = values.std("seed", ddof=1) / np.sqrt(count)
-    return values.mean("seed"), (factor * error).where(count > 1)
+        return values.values, np.full(values.shape, np.nan)
+    count = values.notnull().sum("seed").values
+    factor = student.ppf(0.975, np.maximum(count - 1, 1))
+    error = values.std("seed", ddof=1).values / np.sqrt(np.maximum(count, 1))
+    return values.mean("seed").values, np.where(count > 1, factor * error, np.nan)
 
 
 def panels(

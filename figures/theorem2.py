@@ -43,5 +43,6 @@ def draw(study: xr.Dataset) -> Figure:
         axes.plot(rounds[tested], lowest, color=style.BLUE, linewidth=1.8, label="measured")
         axes.set(xscale="log", yscale="log")
     panels.outer_labels(pairs, "rounds $T$", r"$\min_{t<T}\,\|\nabla F(x_t)\|^2$")
-    pairs[0][0].legend(loc="best", ncols=2)
+    handles = next((axes for axes, _ in pairs if axes.lines), pairs[0][0])
+    figure.legend(*handles.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 import zlib
@@ -24,9 +25,11 @@ class CheckpointError(ValueError):
 def save(path: Path, settings: Mapping[str, str], arrays: Mapping[str, NDArray]) -> None:
     """Replace the file at ``path``; at any moment it holds the old state or the new."""
     everything: dict[str, Any] = {SETTINGS: np.array(json.dumps(dict(settings))), **arrays}
+    memory = io.BytesIO()  # a zip file that breaks off would complain for itself
+    np.savez(memory, **everything)
     try:
         with replacing(path) as file:
-            np.savez(file, **everything)
+            file.write(memory.getbuffer())
     except OSError as error:
         raise OSError(f"checkpoint {path} cannot be written: {error.strerror}") from error
 

@@ -53,7 +53,10 @@ class Mirror(Part):
 
     @model_validator(mode="after")
     def _hold_to_the_limits(self) -> Mirror:
-        self.build()
+        try:
+            self.build()
+        except (OverflowError, MemoryError) as error:
+            raise ValueError(f"too large a number: {error}") from error
         return self
 
 
@@ -141,11 +144,10 @@ def _chosen(kinds: Sequence[type[Part]], table: Mapping[str, Any], path: str) ->
     given = table.get(chooser)
     if isinstance(given, str) and given in by_choice:
         return by_choice[given]
-    said = f"= {given!r} is not allowed" if chooser in table else "is missing"
-    raise ScenarioError(
-        f"{path}.{chooser} {said}: give one of {', '.join(by_choice)}"
-        f"{did_you_mean(given, by_choice)}"
-    )
+    said, hint = "is missing", ""
+    if chooser in table:
+        said, hint = f"= {given!r} is not allowed", did_you_mean(given, by_choice)
+    raise ScenarioError(f"{path}.{chooser} {said}: give one of {', '.join(by_choice)}{hint}")
 
 
 def _explained(error: ValidationError, path: str) -> list[str]:
@@ -157,7 +159,8 @@ def _explained(error: ValidationError, path: str) -> list[str]:
         if issue["type"] == "missing":
             problems[f"{key} is missing"] = []
         elif issue["type"] == "value_error":
-            problems[f"{key}: {issue['ctx']['error']}"] = []
+            said = str(issue["ctx"]["error"])
+            problems[f"{key}: {said}" if key else said] = []
         else:
             message = issue["msg"][0].lower() + issue["msg"][1:]
             if issue["type"] == "model_type":

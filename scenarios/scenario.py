@@ -154,10 +154,13 @@ class Scenario:
         for cell in self.cells:
             for key, value in flat(cell.settings()).items():
                 seen[key].append(value)
+        swept = {key for key in seen for axis in self.axes if f"{key}.".startswith(f"{axis.key}.")}
+        apart = {key for key in seen if any(value != seen[key][0] for value in seen[key])} - swept
+        open_tables = {key.rpartition(".")[0] for key in apart if key.split(".")[-1] in CHOOSERS}
         content: dict[str, Any] = {"title": self.title}
         for key, values in seen.items():
-            swept = any(key == axis.key or key.startswith(f"{axis.key}.") for axis in self.axes)
-            if not swept and all(value == values[0] for value in values):
+            choice_open = any(key.startswith(f"{table}.") for table in open_tables)
+            if key not in swept | apart and not choice_open:
                 set_key(content, key, values[0])
         if self.paper is not None:
             content["paper"] = self.paper.settings()
@@ -222,7 +225,8 @@ def flat(tables: Mapping[str, Any], path: str = "") -> dict[str, Any]:
 
 
 def _axis(key: str, values: Any) -> Axis:
-    if not isinstance(values, list | tuple | Mapping) or not values:
+    values = values.tolist() if hasattr(values, "tolist") else values  # an array
+    if not isinstance(values, list | tuple | range | Mapping) or not values:
         raise ScenarioError(
             f"sweep of {key} = {values!r} is not allowed: give a list of values, or a table of "
             "named ones"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from fl import (
     Acpc,
@@ -35,7 +35,7 @@ from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
 from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
 from scenarios.parts import Mirror, Part, mirror
 
-Count = Annotated[int, Field(ge=1)]
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -141,14 +141,12 @@ class PartitionConfig(Part):
     chooser: ClassVar[str] = "partition"
     name: str = "mnist"
 
-    @model_validator(mode="before")
+    @field_validator("name")
     @classmethod
-    def _absolute(cls, table: Any) -> Any:
+    def _absolute(cls, name: str) -> str:
         """A dataset in files is the same from wherever a study is resumed."""
-        name = table.get("name")
-        if isinstance(name, str) and "\0" not in name and Path(name).exists():
-            return {**table, "name": str(Path(name).resolve())}
-        return table
+        is_path = "\0" not in name and Path(name).exists()
+        return str(Path(name).resolve()) if is_path else name
 
     def problem(self, model: Any, seed: int) -> Problem:
         data = _dataset(self.name)
@@ -282,6 +280,12 @@ class Cell(Part):
 
     @model_validator(mode="after")
     def _hold_together(self) -> Cell:
+        for name in ("snr_db", "entry_snr_db"):
+            value = getattr(self.link, name, None)
+            if isinstance(value, list | tuple):
+                raise ValueError(
+                    f"link.{name} = {value!r} is not allowed: give one, and a list in [sweep]"
+                )
         quadratic = isinstance(self.data, Quadratics), isinstance(self.model, QuadraticConfig)
         if any(quadratic) and not all(quadratic):
             raise ValueError(

@@ -8,6 +8,7 @@ process that started it, however that one ended.
 from __future__ import annotations
 
 import _thread
+import contextlib
 import json
 import os
 import queue
@@ -38,13 +39,15 @@ def main() -> None:
         out.flush()
 
     orders: queue.Queue[int | None] = queue.Queue()
-    try:
-        threading.Thread(target=_listen, args=(orders,), daemon=True).start()
-        work(Folder(Path(sys.argv[1])), orders, tell)
-    except (KeyboardInterrupt, BrokenPipeError):
-        pass  # nobody is there any more who would want to hear of it
-    except Exception as error:
-        tell(failed=f"{error}" or repr(error))
+    # an interruption may come at any time; nobody is there then who would want to hear of it
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+        try:
+            threading.Thread(target=_listen, args=(orders,), daemon=True).start()
+            work(Folder(Path(sys.argv[1])), orders, tell)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            tell(failed=f"{error}" or repr(error))
     os._exit(0)  # without waiting for the thread that listens
 
 

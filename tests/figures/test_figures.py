@@ -1,0 +1,194 @@
+"""Figures: what is drawn is what the study says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.stats import t as student
+
+from figures import (
+    accuracy_rounds,
+    accuracy_sweep,
+    airtime,
+    gallery,
+    link_nmse,
+    local_steps,
+    panels,
+    style,
+    symbol_energy,
+    table1,
+    theorem2,
+    truncation,
+)
+from scenarios import load_scenario, run_study
+from scenarios.linkcheck import check_links
+from tests.scenarios import small
+
+
+@pytest.fixture(scope="module")
+def data_file(tmp_path_factory):
+    return small.write_data(tmp_path_factory.mktemp("data") / "blobs.npz")
+
+
+@pytest.fixture(autouse=True)
+def look():
+    style.apply()
+    yield
+    plt.close("all")
+
+
+def study_of(content, folder):
+    run_study(load_scenario(content), folder, progress=False)
+    return gallery.for_figures(folder)
+
+
+@pytest.fixture(scope="module")
+def sweep(data_file, tmp_path_factory):
+    """Algorithms, SNRs and truncations over OFDM, two seeds."""
+    paper = {
+        "source": "a paper",
+        "keys": ["algorithm.name", "link.snr_db", "link.truncation"],
+        "accuracy": [["acpc", 10.0, 0.1, 50.0], ["cotaf", 10.0, 0.1, 99.0]],
+    }
+    content = small.content(data_file, paper=paper)
+    grid = {"fft_size": 8, "cp_length": 2, "guards": [1, 0]}
+    content["link"] = {"kind": "ofdm", "grid": grid, "fading": {"kind": "rayleigh"}}
+    content["sweep"] = {
+        "algorithm.name": ["acpc", "cotaf"],
+        "link.snr_db": [10.0, 20.0, 30.0],
+        "link.truncation": [0.01, 0.1],
+        "seed": [0, 1],
+    }
+    return study_of(content, tmp_path_factory.mktemp("sweep") / "study")
+
+
+def line(axes, label):
+    (found,) = [each for each in axes.lines if each.get_label() == label]
+    return found.get_ydata()
+
+
+def test_accuracy_rounds(sweep):
+    figure = accuracy_rounds.draw(sweep)
+    visible = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(visible) == 6
+    run = sweep.sel(algorithm="cotaf", snr_db=20.0, truncation=0.1)["test_accuracy"]
+    (axes,) = [each for each in visible if each.get_title() == "SNR 20 dB, $g$ = 0.1"]
+    np.testing.assert_allclose(line(axes, "COTAF"), 100 * run.mean("seed"))
+    assert figure.axes[0].get_ylabel() == "test accuracy [%]"
+
+
+def test_accuracy_against_snr(sweep):
+    figure = accuracy_sweep.draw(sweep)
+    assert accuracy_sweep.axis_of(sweep) == "snr_db"
+    assert [axes.get_title() for axes in figure.axes] == ["$g$ = 0.01", "$g$ = 0.1"]
+    assert figure.axes[0].get_xlabel() == "SNR [dB]"
+    bars = figure.axes[1].containers[0]  # ACPC
+    expected = 100 * sweep["accuracy"].sel(algorithm="acpc", truncation=0.1).mean("seed")
+    np.testing.assert_allclose(bars.lines[0].get_ydata(), expected)
+
+
+def test_confidence_by_hand():
+    values = xr.DataArray([[1.0, 2.0, 6.0], [3.0, np.nan, np.nan]], dims=["x", "seed"])
+    mean, half = panels.mean_and_confidence(values)
+    assert mean.tolist() == [3.0, 3.0]
+    expected = student.ppf(0.975, 2) * np.sqrt(7.0) / np.sqrt(3)
+    np.testing.assert_allclose(half, [expected, np.nan])
+
+
+def test_table_beside_the_paper(sweep):
+    figure = table1.draw(sweep)
+    left, right = figure.axes
+    deviations = [bar.get_width() for bar in right.patches]
+    ours = 100 * sweep["accuracy"].sel(snr_db=10.0, truncation=0.1).mean("seed").values
+    np.testing.assert_allclose(deviations, ours - [50.0, 99.0])
+    labels = [text.get_text() for text in left.get_yticklabels()]
+    assert labels == ["ACPC-OTA-FL, SNR 10 dB, $g$ = 0.1", "COTAF, SNR 10 dB, $g$ = 0.1"]
+
+
+def test_truncation(sweep):
+    figure = truncation.draw(sweep)
+    active, error, accuracy = figure.axes
+    run = sweep.sel(algorithm="cotaf", snr_db=10.0)
+    drawn = [axes.containers[1].lines[0].get_ydata() for axes in (active, error, accuracy)]
+    np.testing.assert_allclose(
+        drawn[0], 100 * run["active_fraction"].mean(["round", "client", "seed"])
+    )
+    decibels = 10 * np.log10(run["nmse"].median("round"))
+    np.testing.assert_allclose(drawn[1], decibels.mean("seed"))
+    np.testing.assert_allclose(drawn[2], 100 * run["accuracy"].mean("seed"))
+
+
+def test_symbol_energy(sweep):
+    figure = symbol_energy.draw(sweep)
+    load = sweep["symbol_load"].isel(seed=0).sel(algorithm="acpc", snr_db=10.0, truncation=0.01)
+    np.testing.assert_allclose(line(figure.axes[0], "ACPC-OTA-FL"), load.mean("round"))
+    assert float(load.max()) <= 1 + 1e-5  # the budget holds for every symbol
+
+
+def test_local_steps(sweep):
+    figure = local_steps.draw(sweep)
+    steps = sweep["steps"].isel(seed=0).sel(algorithm="acpc", snr_db=10.0, truncation=0.01)
+    (mesh,) = figure.axes[0].collections
+    np.testing.assert_array_equal(mesh.get_array(), steps.transpose("client", "round"))
+
+
+def test_theorem2(tmp_path):
+    content = {
+        "data": {"partition": "quadratic"},
+        "model": {"name": "quadratic"},
+        "algorithm": {"name": "acpc"},
+        "link": {"kind": "gaussian", "snr_db": 20.0},
+        "training": {"rounds": 20, "rate": 0.2, "batch_size": 10, "measure_gradient": True},
+        "sweep": {"algorithm.G": [1e-3, 20.0]},  # with the first, clients are scaled down
+    }
+    study = study_of(content, tmp_path / "study")
+    figure = theorem2.draw(study)
+    first, second = figure.axes
+    assert [text.get_text() for text in first.texts] == ["does not apply"]
+    assert not first.lines
+    measured, total = line(second, "measured"), line(second, "bound, total")
+    norms = study["squared_gradient_norm"].values[1]
+    np.testing.assert_allclose(measured, np.minimum.accumulate(norms))
+    assert (measured <= total).all()
+    terms = [line(second, label) for label in theorem2.TERMS.values()]
+    np.testing.assert_allclose(np.sum(terms, axis=0), total)
+
+
+def test_airtime(data_file, tmp_path):
+    content = small.content(data_file, algorithm={"name": "cotaf"})
+    content["link"] = {"entry_snr_db": 10.0, "fading": {"kind": "rayleigh"}}
+    content["sweep"] = {"link.kind": ["ofdm", "orthogonal"], "data.clients": [2, 4]}
+    study = study_of(content, tmp_path / "study")
+    left, right = airtime.draw(study).axes
+    run = study.sel(link="orthogonal", clients=4)
+    np.testing.assert_allclose(left.lines[3].get_xdata(), run["airtime"])
+    np.testing.assert_allclose(right.lines[3].get_xdata(), run["radiated_energy"].sum("client"))
+    assert right.get_xlabel() == "energy of all clients [J]"
+
+
+def test_link_nmse(data_file):
+    content = small.content(data_file, algorithm={"name": "cotaf"}, sweep={})
+    check = check_links(load_scenario(content), trials=3)
+    (axes,) = link_nmse.draw(check).axes
+    np.testing.assert_allclose(axes.lines[-4].get_ydata(), 10 * np.log10(check.expected[0]))
+
+
+def test_the_same_study_gives_the_same_file(sweep, tmp_path):
+    files = []
+    for name in ("one", "other"):
+        list(gallery._save(accuracy_sweep.draw(sweep), tmp_path / name, "figure"))
+        files.append((tmp_path / name / "figure.svg").read_text())
+    assert files[0] == files[1]
+    assert "test accuracy [%]" in re.sub(r"<!--.*?-->", "", files[0])
+
+
+def test_figures_do_not_need_a_screen():
+    code = "import figures.gallery, matplotlib; print(matplotlib.get_backend())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().lower() == "agg"

@@ -1,0 +1,178 @@
+"""The command line, as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+import tomli_w
+
+from scenarios.library import shipped
+from tests.scenarios import small
+
+
+@pytest.fixture
+def file(data_file, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(tomli_w.dumps(small.content(data_file)))
+    return path
+
+
+def test_list_names_every_scenario(tmp_path):
+    done = small.otafl("list", cwd=tmp_path)
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(shipped())
+    assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_help_and_list_import_nothing_that_takes_time():
+    code = (
+        "import sys; from scenarios.cli import main\n"
+        "main(['list'])\n"
+        "try: main(['run', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numpy', 'pydantic', 'rich', 'xarray') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "--workers" in done.stdout
+
+
+def test_run_show_plot(file, tmp_path):
+    run = small.otafl("run", file, "--seeds", 1, "--rounds", 3, "--set", "link.snr_db=5",
+                      "--workers", 1, cwd=tmp_path)  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert "4 of 4 cells done" in run.stderr
+    assert "otafl show out/mine" in run.stdout
+    resolved = (tmp_path / "out/mine/scenario.toml").read_text()
+    assert "snr_db = 5" in resolved
+    assert "rounds = 3" in resolved
+
+    table = small.otafl("show", "out/mine", cwd=tmp_path)
+    assert table.returncode == 0
+    assert "accuracy [%]" in table.stdout
+    assert "cotaf" in table.stdout
+
+    rows = json.loads(small.otafl("show", "out/mine", "--json", cwd=tmp_path).stdout)
+    assert len(rows) == 4
+    assert {row["n"] for row in rows} == {1}
+
+    for form in ("csv", "mat"):
+        done = small.otafl("show", "out/mine", f"--{form}", f"table.{form}", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert (tmp_path / f"table.{form}").stat().st_size > 100
+
+    plot = small.otafl("plot", "out/mine", cwd=tmp_path)
+    assert plot.returncode == 0, plot.stderr
+    for path in plot.stdout.splitlines():
+        assert (tmp_path / path).stat().st_size > 1000
+    assert "out/mine/figures/accuracy_rounds.svg" in plot.stdout.splitlines()
+
+    again = small.otafl("run", file, "--seeds", 1, "--rounds", 3, "--set", "link.snr_db=5",
+                        cwd=tmp_path)  # fmt: skip
+    assert again.returncode == 0
+    assert "all 4 cells are done" in again.stderr
+    other = small.otafl("run", file, "--seeds", 1, "--rounds", 3, cwd=tmp_path)
+    assert other.returncode == 2
+    assert "link.snr_db: there 5.0, here 20.0" in other.stderr
+
+
+def test_link(file, tmp_path):
+    done = small.otafl("link", file, "--trials", 5, "--set", "link.kind=fading",
+                       "--set", "link.truncation=0.1", cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "closed form" in done.stdout
+    plot = small.otafl("plot", "out/link-mine", "--out", "pictures", cwd=tmp_path)
+    assert plot.stdout.split() == ["pictures/link_nmse.png", "pictures/link_nmse.svg"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "quickstrat"], "'quickstrat' is not known: did you mean 'quickstart'"),
+        (["run", "quickstart", "--set", "link.snrdb=3"], "did you mean 'snr_db'"),
+        (["run", "quickstart", "--set", "link.kind=ofdn"], "did you mean 'ofdm'"),
+        (["run", "quickstart", "--set", "nothing"], "is not KEY=VALUE"),
+        (["run", "quickstart", "--set", "data.labels_per_client=11"], "there are 10 labels"),
+        (["run", "quickstart", "--rounds", "0"], "'0' is not a whole number >= 1"),
+        (["run", "quickstart", "--workers", "two"], "'two' is not a whole number"),
+        (["run", "nowhere.toml"], "nowhere.toml cannot be read"),
+        (["link", "quickstart", "--trials", "1"], "trials = 1 is not allowed"),
+        (["show", "nowhere"], "nowhere is not a study"),
+        (["plot", "nowhere"], "nowhere is not a study"),
+        (["show"], "required"),
+        (["fly"], "invalid choice"),
+        ([], "required"),
+    ],
+)
+def test_bad_input_is_told_in_a_line(arguments, message, tmp_path):
+    done = small.otafl(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written(finished, tmp_path):
+    for form in ("--csv", "--mat"):
+        done = small.otafl("show", finished, form, "nowhere/table", cwd=tmp_path)
+        assert done.returncode == 1
+        assert "cannot be written: No such file or directory" in done.stderr
+    (tmp_path / "taken").write_text("")
+    done = small.otafl("plot", finished, "--out", "taken", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "taken cannot be written" in done.stderr
+
+
+def test_a_study_in_use(file, tmp_path):
+    from scenarios.folder import Folder
+
+    with Folder(tmp_path / "study").locked():
+        done = small.otafl("run", file, "--out", "study", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "otafl: study is being run by another process: wait for it, or stop it\n"
+
+
+def test_folders_of_the_same_name_beside_the_user_do_no_harm(file, tmp_path):
+    """A process of the study starts elsewhere than in the user's folder."""
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "__init__.py").write_text("raise SystemExit('not this one')")
+    (tmp_path / "queue.py").write_text("raise SystemExit('nor this')")
+    assert small.otafl("run", file, cwd=tmp_path).returncode == 0
+
+
+def test_who_reads_may_go(finished, tmp_path):
+    command = " ".join(small.command("show", finished, "--json")) + " | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout == "[\n"
+    assert done.stderr == ""
+
+
+def test_live_display_on_a_terminal(file, tmp_path):
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        small.command("run", file),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 1000)
+        except OSError:  # how a terminal ends
+            break
+        if not piece:
+            break
+        shown += piece
+    process.communicate()
+    assert process.returncode == 0
+    assert b"8 of 8 cells" in shown
+    assert b"100 %" in shown

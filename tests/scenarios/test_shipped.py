@@ -1,0 +1,26 @@
+"""Every scenario of the package, for two rounds, from run to picture."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scenarios.library import shipped
+from tests.scenarios import small
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_two_rounds(name, tmp_path):
+    run = small.otafl("run", name, "--rounds", 2, "--seeds", 1, "--out", "study", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    rows = json.loads(small.otafl("show", "study", "--json", cwd=tmp_path).stdout)
+    assert all(row["diverged"] == 0 for row in rows)
+    if name == "table1":
+        assert len(rows) == 36
+        assert all(row["paper"] > 40 for row in rows)
+    if name != "theorem2":  # which has no classes
+        assert all(row["n"] == 1 and 5 < row["accuracy_mean"] < 100 for row in rows)
+    plot = small.otafl("plot", "study", cwd=tmp_path)
+    assert plot.returncode == 0, plot.stderr
+    assert plot.stdout.splitlines()

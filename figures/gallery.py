@@ -24,9 +24,8 @@ from figures import (
     truncation,
 )
 from fl.files import replacing
-from scenarios.folder import Folder
 from scenarios.linkcheck import FILE, LinkCheck
-from scenarios.results import open_study, points_of
+from scenarios.results import Results
 
 FIGURES: tuple[ModuleType, ...] = (
     accuracy_rounds,
@@ -57,10 +56,10 @@ def draw_all(folder: str | Path, out: str | Path) -> Iterator[Path]:
 
 def for_figures(folder: Path) -> xr.Dataset:
     """The study, with what figures ask beside its metrics."""
-    study = open_study(folder)
-    cells = Folder(folder).scenario().cells
-    study.attrs["algorithms"] = sorted({cell.algorithm.choice for cell in cells})
-    study.attrs["points"] = points_of(folder)
+    results = Results.read(folder)
+    study = results.dataset()
+    study.attrs["algorithms"] = sorted({cell.algorithm.choice for cell in results.scenario.cells})
+    study.attrs["points"] = results.points()
     return study
 
 
@@ -71,5 +70,6 @@ def _save(figure: Figure, out: Path, name: str) -> Iterator[Path]:
         date = {"Date": None} if suffix == "svg" else None
         with replacing(path) as file:
             figure.savefig(file, format=suffix, metadata=date)
+        figure.set_layout_engine("none")  # laid out once is enough
         yield path
     plt.close(figure)

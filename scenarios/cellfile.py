@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import h5netcdf
+import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +23,8 @@ from fl.history import History
 
 Variables = dict[str, tuple[tuple[str, ...], NDArray]]
 """By name, dimensions and values."""
+
+TEXTS = ("settings", "diverged", "made_with", "dimensions", "digest")
 
 
 class DamagedCellError(Exception):
@@ -62,13 +65,14 @@ class CellFile:
     def read(cls, path: Path) -> CellFile:
         try:
             content = path.read_bytes()
-            with h5netcdf.File(io.BytesIO(content), "r") as file:
+            with h5py.File(io.BytesIO(content), "r") as file:  # a quarter of h5netcdf's time
+                texts = {name: file.attrs[name] for name in TEXTS}
+                dimensions = json.loads(texts["dimensions"])
                 variables = {
-                    name: (tuple(variable.dimensions), np.asarray(variable[...]))
-                    for name, variable in file.variables.items()
+                    name: (tuple(dims), np.asarray(file[name][...]))
+                    for name, dims in dimensions.items()
                 }
-                texts = {name: str(file.attrs[name]) for name in file.attrs}
-            found = texts.pop("digest")
+            found = texts["digest"]
             cell = cls(
                 json.loads(texts["settings"]),
                 variables,
@@ -88,6 +92,7 @@ class CellFile:
             "settings": json.dumps(self.settings),
             "diverged": self.diverged,
             "made_with": json.dumps(self.made_with),
+            "dimensions": json.dumps({name: dims for name, (dims, _) in self.variables.items()}),
         }
 
     def _digest(self) -> str:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from scenarios.cellfile import CellFile
+from scenarios.cellfile import CellFile, Variables
 from scenarios.folder import Folder
 from scenarios.scenario import Axis, Plain, Scenario, flat
 
@@ -32,41 +31,107 @@ def open_study(folder: str | Path) -> xr.Dataset:
         run diverged
     ``diverged``, ``finished`` : 1 or 0
     """
-    study = Folder(Path(folder))
-    scenario = study.scenario()
-    cells = [study.read_cell(number) for number in range(len(scenario.cells))]
-    sizes = {dim: _largest(cells, dim) for dim in INNER}
-    arrays: dict[str, tuple[tuple[str, ...], NDArray]] = {}
-    names = axis_names(scenario, cells)
-    for number, cell in enumerate(cells):
-        place: tuple = np.unravel_index(number, scenario.shape) if scenario.shape else ()
-        for name, (dims, values) in _with_outcome(scenario, number, cell).items():
-            if name not in arrays:
-                shape = (*scenario.shape, *(sizes[dim] for dim in dims))
-                arrays[name] = ((*names.values(), *dims), np.full(shape, np.nan))
-            arrays[name][1][(*place, *map(slice, values.shape))] = values
-    coordinates: dict[str, Any] = {names[axis.key]: _coordinate(axis) for axis in scenario.axes}
-    coordinates["round"] = np.arange(1, sizes["round"] + 1)
-    dataset = xr.Dataset(arrays, coordinates, {"title": scenario.title})
-    dataset.attrs["scenario"] = scenario.to_toml()
-    dataset.attrs["made_with"] = sorted({json.dumps(c.made_with) for c in cells if c is not None})
-    for axis in scenario.axes:
-        dataset[names[axis.key]].attrs["key"] = axis.key
-    for name, unit in UNITS.items():
-        if name in dataset:
-            dataset[name].attrs["units"] = unit
-    return dataset
+    return Results.read(folder).dataset()
 
 
-def axis_names(scenario: Scenario, cells: list[CellFile | None]) -> dict[str, str]:
-    """The dimension of each key: its short name, unless that is taken."""
-    taken = {name for cell in cells if cell is not None for name in cell.variables}
-    taken |= {*INNER, "accuracy", "diverged", "finished"}
-    short = [axis.name for axis in scenario.axes]
-    return {
-        axis.key: axis.key if axis.name in taken or short.count(axis.name) > 1 else axis.name
-        for axis in scenario.axes
-    }
+@dataclass(frozen=True)
+class Results:
+    """A study that was read: its cells in the order of the sweep, None where one is missing."""
+
+    scenario: Scenario
+    cells: list[CellFile | None]
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Results:
+        study = Folder(Path(folder))
+        scenario = study.scenario()
+        return cls(scenario, [study.read_cell(number) for number in range(len(scenario.cells))])
+
+    def dataset(self) -> xr.Dataset:
+        """See :func:`open_study`."""
+        scenario, cells = self.scenario, self.cells
+        sizes = {dim: _largest(cells, dim) for dim in INNER}
+        arrays: Variables = {}
+        names = self._axis_names()
+        for number, cell in enumerate(cells):
+            place: tuple = np.unravel_index(number, scenario.shape) if scenario.shape else ()
+            for name, (dims, values) in self._with_outcome(number, cell).items():
+                if name not in arrays:
+                    shape = (*scenario.shape, *(sizes[dim] for dim in dims))
+                    arrays[name] = ((*names.values(), *dims), np.full(shape, np.nan))
+                arrays[name][1][(*place, *map(slice, values.shape))] = values
+        coordinates: dict[str, Any] = {names[axis.key]: _coordinate(axis) for axis in scenario.axes}
+        coordinates["round"] = np.arange(1, sizes["round"] + 1)
+        dataset = xr.Dataset(arrays, coordinates, {"title": scenario.title})
+        dataset.attrs["scenario"] = scenario.to_toml()
+        versions = {json.dumps(cell.made_with) for cell in cells if cell is not None}
+        dataset.attrs["made_with"] = sorted(versions)
+        for axis in scenario.axes:
+            dataset[names[axis.key]].attrs["key"] = axis.key
+        for name, unit in UNITS.items():
+            if name in dataset:
+                dataset[name].attrs["units"] = unit
+        return dataset
+
+    def points(self) -> list[Point]:
+        """In the order of the sweep."""
+        groups: dict[tuple, list[int]] = {}
+        for number in range(len(self.cells)):
+            labels = {k: v for k, v in self.scenario.labels_of(number).items() if k != "seed"}
+            groups.setdefault(tuple(labels.items()), []).append(number)
+        return [self._point(dict(place), numbers) for place, numbers in groups.items()]
+
+    def _point(self, labels: dict[str, Plain], numbers: list[int]) -> Point:
+        done = [number for number in numbers if self.cells[number] is not None]
+        outcomes = [self._with_outcome(number, self.cells[number]) for number in done]
+        ended = [each for each in outcomes if not each["diverged"][1]]
+        accuracies = [100 * float(each["accuracy"][1]) for each in ended]
+        return Point(
+            labels,
+            accuracies=tuple(a for a in accuracies if not math.isnan(a)),
+            losses=tuple(float(each["test_loss"][1][-1]) for each in ended),
+            finished=len(outcomes),
+            diverged=len(outcomes) - len(ended),
+            paper=self._paper(numbers[0]),
+        )
+
+    def _paper(self, number: int) -> float | None:
+        paper = self.scenario.paper
+        if paper is None:
+            return None
+        settings = flat(self.scenario.cells[number].settings())
+        mine: list[Any] = [settings.get(key) for key in paper.keys]
+        for *place, accuracy in paper.accuracy:
+            if place == mine:
+                return float(accuracy)
+        return None
+
+    def _axis_names(self) -> dict[str, str]:
+        """The dimension of each key: its short name, unless that is taken."""
+        taken = {name for cell in self.cells if cell is not None for name in cell.variables}
+        taken |= {*INNER, "accuracy", "diverged", "finished"}
+        short = [axis.name for axis in self.scenario.axes]
+        return {
+            axis.key: axis.key if axis.name in taken or short.count(axis.name) > 1 else axis.name
+            for axis in self.scenario.axes
+        }
+
+    def _with_outcome(self, number: int, cell: CellFile | None) -> Variables:
+        """The metrics of a cell, and what they amount to."""
+        if cell is None:
+            return {"finished": ((), np.array(0.0))}
+        accuracy = math.nan
+        if not cell.diverged:
+            last = self.scenario.cells[number].training.final_rounds
+            tests = cell.variables["test_accuracy"][1][-last:]
+            tests = tests[~np.isnan(tests)]
+            accuracy = float(tests.mean()) if len(tests) else math.nan
+        return {
+            **cell.variables,
+            "accuracy": ((), np.array(accuracy)),
+            "diverged": ((), np.array(float(bool(cell.diverged)))),
+            "finished": ((), np.array(1.0)),
+        }
 
 
 def _largest(cells: list[CellFile | None], dim: str) -> int:
@@ -78,25 +143,6 @@ def _largest(cells: list[CellFile | None], dim: str) -> int:
         if dim in dims
     ]
     return max(lengths, default=0)
-
-
-def _with_outcome(
-    scenario: Scenario, number: int, cell: CellFile | None
-) -> dict[str, tuple[tuple[str, ...], NDArray]]:
-    if cell is None:
-        return {"finished": ((), np.array(0.0))}
-    accuracy = math.nan
-    training = scenario.cells[number].training
-    if not cell.diverged and "test_accuracy" in cell.variables:
-        tests = cell.variables["test_accuracy"][1][-training.final_rounds :]
-        tests = tests[~np.isnan(tests)]
-        accuracy = float(tests.mean()) if len(tests) else math.nan
-    return {
-        **cell.variables,
-        "accuracy": ((), np.array(accuracy)),
-        "diverged": ((), np.array(float(bool(cell.diverged)))),
-        "finished": ((), np.array(1.0)),
-    }
 
 
 def _coordinate(axis: Axis) -> list[Plain]:
@@ -131,45 +177,6 @@ class Point:
     def std(self) -> float:
         """Of the runs, not of their mean; NaN for a single one."""
         return float(np.std(self.accuracies, ddof=1)) if len(self.accuracies) > 1 else math.nan
-
-
-def points_of(folder: str | Path) -> list[Point]:
-    """In the order of the sweep."""
-    study = Folder(Path(folder))
-    scenario = study.scenario()
-    groups: dict[tuple, list[int]] = {}
-    for number in range(len(scenario.cells)):
-        labels = {k: v for k, v in scenario.labels_of(number).items() if k != "seed"}
-        groups.setdefault(tuple(labels.items()), []).append(number)
-    points = []
-    for place, numbers in groups.items():
-        found = {number: study.read_cell(number) for number in numbers}
-        outcomes = [_with_outcome(scenario, n, cell) for n, cell in found.items() if cell]
-        ended = [each for each in outcomes if not each["diverged"][1]]
-        accuracies = [100 * float(each["accuracy"][1]) for each in ended]
-        losses = [float(each["test_loss"][1][-1]) for each in ended]
-        points.append(
-            Point(
-                dict(place),
-                tuple(a for a in accuracies if not math.isnan(a)),
-                tuple(losses),
-                len(outcomes),
-                len(outcomes) - len(ended),
-                _paper(scenario, numbers[0]),
-            )
-        )
-    return points
-
-
-def _paper(scenario: Scenario, number: int) -> float | None:
-    if scenario.paper is None:
-        return None
-    settings = flat(scenario.cells[number].settings())
-    mine: list[Any] = [settings.get(key) for key in scenario.paper.keys]
-    for *place, accuracy in scenario.paper.accuracy:
-        if place == mine:
-            return float(accuracy)
-    return None
 
 
 def comparison(points: list[Point]) -> tuple[float, Point, int, int] | None:

@@ -7,16 +7,17 @@ import io
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
 from fl.files import replacing
-from scenarios.folder import Folder
-from scenarios.linkcheck import LinkCheck
-from scenarios.results import Point, comparison, open_study, points_of
+from scenarios.results import Point, Results, comparison, open_study
+
+if TYPE_CHECKING:
+    from scenarios.linkcheck import LinkCheck
 
 FILE_WIDTH = 120  # of a table that goes to a file
 
@@ -27,7 +28,7 @@ def rows(folder: str | Path) -> list[dict[str, Any]]:
     Every swept key but the seed, then ``accuracy_mean``, ``accuracy_std``, ``n`` (the runs that
     these are of), ``diverged`` (those that are not among them) and, where there is one, ``paper``.
     """
-    return [_row(point) for point in points_of(folder)]
+    return [_row(point) for point in Results.read(folder).points()]
 
 
 def _row(point: Point) -> dict[str, Any]:
@@ -82,8 +83,8 @@ def _matlab(name: Any) -> str:
 
 def table_of(folder: str | Path) -> RenderableType:
     """For people."""
-    study = Folder(Path(folder)).scenario()
-    points = points_of(folder)
+    results = Results.read(folder)
+    study, points = results.scenario, results.points()
     accuracies = any(point.accuracies for point in points)
     paper = any(point.paper is not None for point in points)
     table = Table(title=escape(study.title), title_justify="left")
@@ -102,10 +103,10 @@ def table_of(folder: str | Path) -> RenderableType:
             cells += [f"{there:.2f}", f"{point.mean - there:+.2f}"]
         cells = ["-" if cell.strip("+") == "nan" else cell for cell in cells]
         table.add_row(*(escape(str(label)) for label in point.labels.values()), *cells)
-    return Group(table, *_remarks(folder, points))
+    return Group(table, *_remarks(points, len(study.cells)))
 
 
-def _remarks(folder: str | Path, points: list[Point]) -> list[str]:
+def _remarks(points: list[Point], cells: int) -> list[str]:
     remarks = []
     compared = comparison(points)
     if compared is not None:
@@ -116,10 +117,9 @@ def _remarks(folder: str | Path, points: list[Point]) -> list[str]:
             f"{abs(farthest.mean - (farthest.paper or 0)):.2f} ({escape(place)}); "
             f"{agree} of {total} orderings of algorithms as in the paper"
         )
-    scenario = Folder(Path(folder)).scenario()
     done = sum(point.finished for point in points)
-    if done < len(scenario.cells):
-        remarks.append(f"not finished: {done} of {len(scenario.cells)} cells are done")
+    if done < cells:
+        remarks.append(f"not finished: {done} of {cells} cells are done")
     diverged = sum(point.diverged for point in points)
     if diverged:
         remarks.append(f"{diverged} runs diverged and are not in the mean")

@@ -15,7 +15,7 @@ from scipy.io import loadmat
 
 from scenarios import ScenarioError, load_scenario, open_study, run_study
 from scenarios.cellfile import CellFile
-from scenarios.results import Point, comparison, points_of
+from scenarios.results import Point, Results, comparison
 from scenarios.show import as_json, rows, table_of, write_csv, write_mat
 from tests.scenarios import small
 
@@ -160,7 +160,7 @@ def test_the_paper_stands_beside_the_cells_it_speaks_of(data_file, tmp_path):
     content = small.content(data_file, paper=paper)
     content["sweep"] = {"algorithm.name": ["acpc", "cotaf", "fedavg"]}
     folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
-    assert [each.paper for each in points_of(folder)] == [50.0, 60.0, None]
+    assert [each.paper for each in Results.read(folder).points()] == [50.0, 60.0, None]
     assert [row.get("paper") for row in rows(folder)] == [50.0, 60.0, None]
     text = _printed(table_of(folder))
     assert "mean absolute deviation from the paper" in text

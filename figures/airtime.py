@@ -12,7 +12,8 @@ KINDS = {"ofdm": "over the air", "orthogonal": "orthogonal digital"}
 
 
 def applies(study: xr.Dataset) -> bool:
-    return "link" in panels.swept(study) and "orthogonal" in study["link"].values
+    swept = "link" in panels.swept(study) and "airtime" in study
+    return swept and "orthogonal" in study["link"].values
 
 
 def draw(study: xr.Dataset) -> Figure:

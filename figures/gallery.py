@@ -24,6 +24,7 @@ from figures import (
     truncation,
 )
 from fl.files import replacing
+from scenarios.folder import StudyError
 from scenarios.linkcheck import FILE, LinkCheck
 from scenarios.results import Results
 
@@ -48,6 +49,10 @@ def draw_all(folder: str | Path, out: str | Path) -> Iterator[Path]:
         yield from _save(link_nmse.draw(LinkCheck.load(folder)), out, "link_nmse")
         return
     study = for_figures(folder)
+    done = int(study["finished"].sum())
+    if not done:
+        total = study["finished"].size
+        raise StudyError(f"{folder} has nothing to draw yet: 0 of {total} cells are done")
     for module in FIGURES:
         if module.applies(study):
             name = module.__name__.rpartition(".")[2]

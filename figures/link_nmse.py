@@ -9,17 +9,22 @@ from matplotlib.figure import Figure
 from figures import style
 from scenarios.linkcheck import LinkCheck
 
+FEW = 4  # links whose names find room in the picture
+
 
 def draw(check: LinkCheck) -> Figure:
     """Markers are measured, with two standard errors; lines are theory."""
-    figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH, 2.6))
+    few = len(check.links) <= FEW
+    size = (style.COLUMN_WIDTH if few else style.PAGE_WIDTH, 2.6)
+    figure, axes = plt.subplots(figsize=size)
     snr = check.entry_snr_db
+    shades = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(check.links)))
     for place, name in enumerate(check.links):
         look = style.look(None, place)
         mean, error = check.mean[place], check.error[place]
         if not (mean > 0).all():
             continue  # the exact sum
-        color = look["color"]
+        color = look["color"] if few else shades[place]
         low, high = np.maximum(mean - 2 * error, mean / 10), mean + 2 * error
         around = [_decibels(mean) - _decibels(low), _decibels(high) - _decibels(mean)]
         axes.errorbar(
@@ -35,7 +40,10 @@ def draw(check: LinkCheck) -> Figure:
         [], [], color=style.BLACK, linewidth=0.9, linestyle=":", label="median at largest gain"
     )
     axes.set(xlabel="SNR of an entry [dB]", ylabel="NMSE of the sum [dB]")
-    axes.legend(loc="best")
+    if few:
+        axes.legend(loc="best")
+    else:
+        figure.legend(loc="outside right center")
     return figure
 
 

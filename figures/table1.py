@@ -24,7 +24,7 @@ def draw(study: xr.Dataset) -> Figure:
         1,
         2,
         figsize=(style.COLUMN_WIDTH, 0.14 * len(points) + 0.9),
-        width_ratios=[3, 1],
+        width_ratios=[2, 1],
         sharey=True,
     )
     for row, point in zip(rows, points, strict=True):
@@ -37,7 +37,7 @@ def draw(study: xr.Dataset) -> Figure:
     left.set_yticks(rows, [_label(point) for point in points], fontsize=6)
     left.set_ylim(len(rows) - 0.5, -0.5)
     left.set_xlabel("test accuracy [%]")
-    right.set_xlabel("ours $-$ paper\n[points]")
+    right.set_xlabel("deviation\n[points]")
     limit = 1.1 * max(1.0, *(abs(point.mean - (point.paper or 0)) for point in points))
     right.set_xlim(-limit, limit)
     right.axvline(0, color=style.BLACK, linewidth=0.6)

@@ -12,7 +12,7 @@ from figures.accuracy_sweep import scale_axis
 
 
 def applies(study: xr.Dataset) -> bool:
-    return "truncation" in panels.swept(study)
+    return "truncation" in panels.swept(study) and "nmse" in study
 
 
 def draw(study: xr.Dataset) -> Figure:

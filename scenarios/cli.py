@@ -161,10 +161,13 @@ def _show(options: argparse.Namespace) -> int:
 
 def _plot(options: argparse.Namespace) -> int:
     from figures.gallery import draw_all
+    from scenarios.folder import StudyError
 
     try:
         for path in draw_all(options.study, options.out or options.study / "figures"):
             print(path)
+    except StudyError as error:
+        return _say(f"otafl: {error}", FAILURE)
     except OSError as error:
         return _say(f"otafl: {error.filename} cannot be written: {error.strerror}", FAILURE)
     return 0

@@ -118,19 +118,20 @@ class Results:
 
     def _with_outcome(self, number: int, cell: CellFile | None) -> Variables:
         """The metrics of a cell, and what they amount to."""
-        if cell is None:
-            return {"finished": ((), np.array(0.0))}
         accuracy = math.nan
-        if not cell.diverged:
+        if cell is not None and not cell.diverged:
             last = self.scenario.cells[number].training.final_rounds
             tests = cell.variables["test_accuracy"][1][-last:]
             tests = tests[~np.isnan(tests)]
             accuracy = float(tests.mean()) if len(tests) else math.nan
+        outcome = {
+            "accuracy": accuracy,
+            "diverged": float(cell is not None and bool(cell.diverged)),
+            "finished": float(cell is not None),
+        }
         return {
-            **cell.variables,
-            "accuracy": ((), np.array(accuracy)),
-            "diverged": ((), np.array(float(bool(cell.diverged)))),
-            "finished": ((), np.array(1.0)),
+            **(cell.variables if cell is not None else {}),
+            **{name: ((), np.array(value)) for name, value in outcome.items()},
         }
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 README = Path(__file__).parent.parent / "README.md"
 
 
-def test_code_blocks_run(capsys):
+def test_code_blocks_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
     assert len(blocks) >= 2
     names: dict[str, object] = {}

@@ -82,6 +82,21 @@ def test_run_show_plot(file, tmp_path):
     assert "link.snr_db: there 5.0, here 20.0" in other.stderr
 
 
+def test_nothing_to_draw_yet(file, tmp_path):
+    from scenarios import load_scenario
+    from scenarios.folder import Folder
+
+    study = Folder(tmp_path / "study")
+    with study.locked():
+        study.begin(load_scenario(file))
+    plot = small.otafl("plot", "study", cwd=tmp_path)
+    assert plot.returncode == 1
+    assert plot.stderr == "otafl: study has nothing to draw yet: 0 of 8 cells are done\n"
+    table = small.otafl("show", "study", cwd=tmp_path)
+    assert table.returncode == 0
+    assert "not finished: 0 of 8 cells are done" in table.stdout
+
+
 def test_link(file, tmp_path):
     done = small.otafl("link", file, "--trials", 5, "--set", "link.kind=fading",
                        "--set", "link.truncation=0.1", cwd=tmp_path)  # fmt: skip

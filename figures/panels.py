@@ -99,7 +99,7 @@ def panels(
         columns = last if last <= 4 else 3
     rows = -(-len(places) // columns)
     width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
-    size = (width, (height if rows > 1 or columns > 1 else 2.5) * rows + 0.2)
+    size = (width, (height if len(places) > 1 else max(height, 2.5)) * rows + 0.2)
     figure, grid = plt.subplots(
         rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False
     )

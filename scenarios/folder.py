@@ -123,6 +123,9 @@ class Folder:
 
     def _refuse_another(self, scenario: Scenario) -> None:
         old, new = (flat(each.resolved()) for each in (self.scenario(), scenario))
+        for each in (old, new):  # what stands beside the numbers does not change them
+            for key in [key for key in each if key.partition(".")[0] in ("title", "paper")]:
+                del each[key]
         if old != new:
             raise ScenarioError(
                 f"{self.path} has a study of another scenario:\n{_difference(old, new)}\n"

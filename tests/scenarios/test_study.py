@@ -122,6 +122,13 @@ def test_another_scenario_is_refused(finished, data_file, tmp_path):
         run_study(shorter, finished, progress=False)
 
 
+def test_another_title_is_not_another_scenario(finished, data_file, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "study")
+    paper = {"source": "a", "keys": [], "accuracy": []}
+    renamed = load_scenario(small.content(data_file, title="new", paper=paper))
+    assert run_study(renamed, folder, progress=False) == folder
+
+
 def test_a_cell_of_other_settings_is_refused(finished, scenario, tmp_path):
     """As one that another version left, whose defaults were others."""
     folder = shutil.copytree(finished, tmp_path / "study")

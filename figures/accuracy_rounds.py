@@ -10,7 +10,7 @@ from figures import panels
 
 
 def applies(study: xr.Dataset) -> bool:
-    return "test_accuracy" in study and bool(study["test_accuracy"].notnull().any())
+    return bool(study["accuracy"].notnull().any())
 
 
 def draw(study: xr.Dataset) -> Figure:
@@ -18,9 +18,11 @@ def draw(study: xr.Dataset) -> Figure:
     figure, pairs = panels.panels(study, dim)
     for axes, part in pairs:
         for label, look, run in panels.lines(part, dim):
-            mean, half = panels.mean_and_confidence(100 * run["test_accuracy"])
+            ended = run["test_accuracy"].where(run["diverged"] == 0)
+            mean, half = panels.mean_and_confidence(100 * ended)
             tested = ~np.isnan(mean)
-            look.pop("marker")
+            if tested.sum() > 1:
+                look.pop("marker")
             x, y, band = run["round"].values[tested], mean[tested], half[tested]
             axes.plot(x, y, label=label, **look)
             low, high = np.maximum(y - band, 0), np.minimum(y + band, 100)

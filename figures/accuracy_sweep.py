@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from figures import panels
 
@@ -27,22 +28,23 @@ def draw(study: xr.Dataset) -> Figure:
     x = axis_of(study)
     assert x is not None
     dim = panels.line_dim(study, x)
-    figure, pairs = panels.panels(study, x, dim)
+    figure, pairs = panels.panels(study.sortby(x), x, dim)
     for axes, part in pairs:
         for label, look, run in panels.lines(part, dim):
             mean, half = panels.mean_and_confidence(100 * run["accuracy"])
             axes.errorbar(run[x].values, mean, half, label=label, capsize=2, **look)
-        scale_axis(axes, study[x].values)
+        scale_axis(axes, x, study[x].values)
     panels.outer_labels(pairs, panels.label_of(x), "test accuracy [%]")
     if dim is not None:
         pairs[0][0].legend(loc="best")
     return figure
 
 
-def scale_axis(axes, values: np.ndarray) -> None:  # type: ignore[no-untyped-def]
+def scale_axis(axes: Axes, name: str, values: NDArray) -> None:
     """Logarithmic if the values span a wide range; from zero up if zero is among them."""
     positive = values[values > 0]
-    if (values < 0).any() or not len(positive) or positive.max() / positive.min() < WIDE:
+    logarithms = name.endswith("_db")  # they are already
+    if logarithms or (values < 0).any() or positive.max() / positive.min() < WIDE:
         return
     if len(positive) == len(values):
         axes.set_xscale("log")

@@ -21,7 +21,8 @@ def draw(study: xr.Dataset) -> Figure:
     runs = study.mean("seed") if "seed" in study.dims else study
     figure, (left, right) = plt.subplots(1, 2, figsize=(style.PAGE_WIDTH, 2.6), sharey=True)
     others = [dim for dim in panels.swept(study) if dim != "link"]
-    stacked = runs.squeeze(drop=True).stack(case=others) if others else runs.expand_dims("case")
+    runs = runs.squeeze(panels.single(study), drop=True)
+    stacked = runs.stack(case=others) if others else runs.expand_dims("case")
     count = stacked.sizes["case"]
     for place, kind in enumerate(stacked["link"].values):
         look = style.look(kind, place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -23,8 +24,8 @@ from figures import (
     theorem2,
     truncation,
 )
-from fl.files import replacing
-from scenarios.folder import StudyError
+from scenarios.folder import clear_errors, writing
+from scenarios.library import StudyError
 from scenarios.linkcheck import FILE, LinkCheck
 from scenarios.results import Results
 
@@ -53,10 +54,12 @@ def draw_all(folder: str | Path, out: str | Path) -> Iterator[Path]:
     if not done:
         total = study["finished"].size
         raise StudyError(f"{folder} has nothing to draw yet: 0 of {total} cells are done")
-    for module in FIGURES:
-        if module.applies(study):
-            name = module.__name__.rpartition(".")[2]
-            yield from _save(module.draw(study), out, name)
+    applying = [module for module in FIGURES if module.applies(study)]
+    if not applying:
+        raise StudyError(f"{folder} has nothing to draw: all its runs diverged")
+    for module in applying:
+        name = module.__name__.rpartition(".")[2]
+        yield from _save(module.draw(study), out, name)
 
 
 def for_figures(folder: Path) -> xr.Dataset:
@@ -69,12 +72,15 @@ def for_figures(folder: Path) -> xr.Dataset:
 
 
 def _save(figure: Figure, out: Path, name: str) -> Iterator[Path]:
-    out.mkdir(parents=True, exist_ok=True)
+    with clear_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
     for suffix in ("png", "svg"):
         path = out / f"{name}.{suffix}"
         date = {"Date": None} if suffix == "svg" else None
-        with replacing(path) as file:
-            figure.savefig(file, format=suffix, metadata=date)
+        memory = io.BytesIO()
+        figure.savefig(memory, format=suffix, metadata=date)
+        with writing(path) as file:
+            file.write(memory.getbuffer())
         figure.set_layout_engine("none")  # laid out once is enough
         yield path
     plt.close(figure)

@@ -18,13 +18,12 @@ def draw(check: LinkCheck) -> Figure:
     size = (style.COLUMN_WIDTH if few else style.PAGE_WIDTH, 2.6)
     figure, axes = plt.subplots(figsize=size)
     snr = check.entry_snr_db
-    shades = plt.get_cmap("viridis")(np.linspace(0, 0.9, len(check.links)))
     for place, name in enumerate(check.links):
-        look = style.look(None, place)
+        look = style.look(None, place, len(check.links))
         mean, error = check.mean[place], check.error[place]
         if not (mean > 0).all():
             continue  # the exact sum
-        color = look["color"] if few else shades[place]
+        color = look["color"]
         low, high = np.maximum(mean - 2 * error, mean / 10), mean + 2 * error
         around = [_decibels(mean) - _decibels(low), _decibels(high) - _decibels(mean)]
         axes.errorbar(

@@ -1,4 +1,4 @@
-"""Local steps of each client over the rounds, as ACPC-OTA-FL chose them (first seed)."""
+"""Local steps of each client over the rounds, as ACPC-OTA-FL chose them (one seed)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ def applies(study: xr.Dataset) -> bool:
 def draw(study: xr.Dataset) -> Figure:
     runs = _acpc(study)
     assert runs is not None
-    if "seed" in runs.dims:
-        runs = runs.isel(seed=0)
+    runs = panels.one_seed(runs)
     most = float(runs["steps"].max())
     figure, pairs = panels.panels(runs, None)
     for axes, part in pairs:

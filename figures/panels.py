@@ -41,7 +41,16 @@ def swept(study: xr.Dataset) -> list[str]:
 
 
 def numeric(study: xr.Dataset, dim: str) -> bool:
-    return study[dim].dtype.kind in "fiu"
+    """Whether its values have places on an axis."""
+    return study[dim].dtype.kind in "fiu" and bool(np.isfinite(study[dim].values).all())
+
+
+def one_seed(study: xr.Dataset) -> xr.Dataset:
+    """The first of the seeds of which most is done."""
+    if "seed" not in study.dims:
+        return study
+    done = study["finished"].sum([dim for dim in study["finished"].dims if dim != "seed"])
+    return study.isel(seed=int(done.argmax("seed")))
 
 
 def line_dim(study: xr.Dataset, *others: str) -> str | None:
@@ -67,11 +76,13 @@ def value_label(dim: str, value: object) -> str:
 def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Dataset]]:
     """Label, look and data of each line; one without a label if nothing tells them apart."""
     if dim is None:
-        yield "", style.look(None, 0), study
+        yield "", style.look(None), study
         return
-    for place, value in enumerate(study[dim].values):
+    values = study[dim].values
+    for place, value in enumerate(values):
         plain = value.item() if hasattr(value, "item") else value
-        yield value_label(dim, plain), style.look(plain, place), study.sel({dim: value})
+        look = style.look(plain, place, len(values))
+        yield value_label(dim, plain), look, study.sel({dim: value})
 
 
 def mean_and_confidence(values: xr.DataArray) -> tuple[NDArray, NDArray]:
@@ -92,7 +103,8 @@ def panels(
 ) -> tuple[Figure, list[tuple[Axes, xr.Dataset]]]:
     """A figure, and a panel with its data for every value of the dimensions not inside."""
     outside = [dim for dim in swept(study) if dim not in inside]
-    places = list(product(*(study[dim].values for dim in outside)))[:MOST_PANELS]
+    everywhere = list(product(*(study[dim].values for dim in outside)))
+    places = everywhere[:MOST_PANELS]
     columns = 1
     if outside:
         last = study.sizes[outside[-1]]
@@ -111,13 +123,15 @@ def panels(
                 value_label(dim, v.item() if hasattr(v, "item") else v) for dim, v in chosen.items()
             )
         )
-        pairs.append((axes, study.sel(chosen).squeeze(_single(study), drop=True)))
+        pairs.append((axes, study.sel(chosen).squeeze(single(study), drop=True)))
     for axes in grid.flat[len(places) :]:
         axes.set_visible(False)
+    if len(everywhere) > len(places):
+        figure.suptitle(f"the first {len(places)} of {len(everywhere)} panels")
     return figure, pairs
 
 
-def _single(study: xr.Dataset) -> list[str]:
+def single(study: xr.Dataset) -> list[str]:
     """Swept dimensions of one value."""
     dims = [str(dim) for dim in study["finished"].dims]
     return [dim for dim in dims if dim != "seed" and study.sizes[dim] == 1]

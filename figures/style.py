@@ -38,10 +38,13 @@ _LOOKS: list[dict] = [
 ]
 
 
-def look(value: object, place: int) -> dict:
-    """Of a line: an algorithm has the same one in all figures, others by their place."""
+def look(value: object, place: int = 0, count: int = 1) -> dict:
+    """Of a line, the ``place``-th of ``count``: an algorithm has the same one in all figures."""
     names = list(ALGORITHMS)
-    return dict(_LOOKS[(names.index(value) if value in names else place) % len(_LOOKS)])
+    chosen = dict(_LOOKS[(names.index(value) if value in names else place) % len(_LOOKS)])
+    if count > len(_LOOKS):
+        chosen["color"] = plt.get_cmap("viridis")(0.9 * place / (count - 1))
+    return chosen
 
 
 def apply() -> None:

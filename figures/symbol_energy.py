@@ -19,8 +19,8 @@ def applies(study: xr.Dataset) -> bool:
 
 
 def draw(study: xr.Dataset) -> Figure:
-    """The mean over the rounds, and up to their largest value; first seed."""
-    runs = study.isel(seed=0) if "seed" in study.dims else study
+    """The mean over the rounds, and up to their largest value; one seed."""
+    runs = panels.one_seed(study)
     dim = panels.line_dim(runs)
     figure, pairs = panels.panels(runs, dim)
     for axes, part in pairs:

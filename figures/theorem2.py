@@ -24,7 +24,7 @@ def applies(study: xr.Dataset) -> bool:
 
 
 def draw(study: xr.Dataset) -> Figure:
-    runs = study.isel(seed=0) if "seed" in study.dims else study
+    runs = panels.one_seed(study)
     figure, pairs = panels.panels(runs, None)
     for axes, part in pairs:
         terms = {label: part[name] for name, label in TERMS.items()}

@@ -22,10 +22,11 @@ def draw(study: xr.Dataset) -> Figure:
     """
     dim = panels.line_dim(study, "truncation")
     others = [each for each in panels.swept(study) if each not in ("truncation", dim)]
-    runs = study.isel(dict.fromkeys(others, 0)).squeeze(drop=True)
+    runs = study.isel(dict.fromkeys(others, 0)).squeeze(panels.single(study), drop=True)
+    runs = runs.sortby("truncation")
     size = (style.PAGE_WIDTH, 2.3)
     figure, (active, error, accuracy) = plt.subplots(1, 3, figsize=size)
-    threshold = study["truncation"].values
+    threshold = runs["truncation"].values
     for label, look, run in panels.lines(runs, dim):
         mean, half = panels.mean_and_confidence(
             100 * run["active_fraction"].mean(["round", "client"])
@@ -42,7 +43,7 @@ def draw(study: xr.Dataset) -> Figure:
         (accuracy, "(c)", "test accuracy [%]"),
     ):
         axes.set(title=title, xlabel=panels.label_of("truncation"), ylabel=label)
-        scale_axis(axes, threshold)
+        scale_axis(axes, "truncation", threshold)
     if dim is not None:
         active.legend(loc="best")
     return figure

@@ -15,6 +15,27 @@ from fl.local import Sgd, Trained
 Row = dict[str, NDArray]
 """The metrics of one round of one run."""
 
+METRICS = (
+    "rate",
+    "gain",
+    "train_loss",
+    "largest_gradient",
+    "steps",
+    "scaled_down",
+    "energy",
+    "worst_symbol_energy",
+    "symbol_load",
+    "load",
+    "nmse",
+    "received_snr_db",
+    "active_fraction",
+    "airtime",
+    "radiated_energy",
+    "squared_gradient_norm",
+    "test_loss",
+    "test_accuracy",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class History:

@@ -33,7 +33,7 @@ def check(scenario: Scenario) -> None:
         checked.add(identity)
         try:
             _plan_one_round(cell)
-        except (ValueError, OSError, RuntimeError) as error:
+        except (ValueError, OSError, RuntimeError, MemoryError, OverflowError) as error:
             where = ", ".join(f"{k} = {v}" for k, v in scenario.labels_of(number).items())
             raise ScenarioError(f"{error}" + (f" (at {where})" if where else "")) from error
 
@@ -76,7 +76,7 @@ def run_cells(
         try:
             histories = train()
         except CheckpointError:  # damaged, or of another version: from the beginning, then
-            checkpoint.unlink()
+            checkpoint.unlink(missing_ok=True)
             histories = train()
     return [
         CellFile(

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from fl.files import replacing
 from fl.history import History
+from scenarios.parts import flat
+from scenarios.tables import Cell
 
 Variables = dict[str, tuple[tuple[str, ...], NDArray]]
 """By name, dimensions and values."""
@@ -45,6 +47,19 @@ class CellFile:
     variables: Variables
     diverged: str
     made_with: Mapping[str, str]
+
+    def is_of(self, cell: Cell) -> bool:
+        """Whether it is the run that ``cell`` describes, as far as both name the same options.
+
+        One of another version may know fewer of them.
+        """
+        mine, others = flat(self.settings), flat(json.loads(json.dumps(cell.settings())))
+        return all(mine[key] == others[key] for key in mine.keys() & others.keys())
+
+    def last_accuracy(self) -> list[float]:
+        """Of the last test, if there was one."""
+        _, tests = self.variables.get("test_accuracy", ((), np.zeros(0)))
+        return [float(test) for test in tests if not np.isnan(test)][-1:]
 
     def write(self, path: Path) -> None:
         """Whole or not at all."""

@@ -13,18 +13,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from scenarios.library import ScenarioError, content_of, parsed_value, shipped
+from scenarios.library import ScenarioError, StudyError, content_of, parsed_value, shipped
 
 BAD_INPUT, FAILURE = 2, 1
+MOST = 100_000  # rounds, seeds, trials or processes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
-        return int(options.command(options) or 0)
+        options.command(options)
+        return 0
     except ScenarioError as error:
         return _say(f"otafl: {error}", BAD_INPUT)
+    except StudyError as error:
+        return _say(f"otafl: {error}", FAILURE)
     except KeyboardInterrupt:
+        if options.command is not _run:
+            return _say("\notafl: stopped", FAILURE)
         again = shlex.join(["otafl", *(sys.argv[1:] if arguments is None else arguments)])
         return _say(
             f"\notafl: stopped; what is done is kept, and this goes on:\n  {again}", FAILURE
@@ -95,8 +101,8 @@ def _takes_scenario(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number >= 1")
+    if not text.isdecimal() or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST}")
     return int(text)
 
 
@@ -120,7 +126,7 @@ def _list(options: argparse.Namespace) -> None:
         print(f"{name:{width}}  {content_of(name)['title']}")
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> None:
     changes: dict[str, Any] = {}
     if options.seeds is not None:
         changes["sweep.seed"] = list(range(options.seeds))
@@ -128,73 +134,49 @@ def _run(options: argparse.Namespace) -> int:
         changes["training.rounds"] = options.rounds
     scenario = _scenario(options, changes)
 
-    from scenarios.folder import StudyError
     from scenarios.study import run_study
 
     out = options.out or Path("out") / Path(options.scenario).stem
-    try:
-        run_study(scenario, out, workers=options.workers)
-    except StudyError as error:
-        return _say(f"otafl: {error}", FAILURE)
-    print(f"the study is in {out}; look at it with: otafl show {out}, otafl plot {out}")
-    return 0
+    run_study(scenario, out, workers=options.workers)
+    place = shlex.quote(str(out))
+    print(f"the study is in {out}; look at it with:\n  otafl show {place}\n  otafl plot {place}")
 
 
-def _show(options: argparse.Namespace) -> int:
+def _show(options: argparse.Namespace) -> None:
     from scenarios import show
 
-    try:
-        if options.json:
-            print(show.as_json(options.study))
-        elif options.csv:
-            show.write_csv(options.study, options.csv)
-        elif options.mat:
-            show.write_mat(options.study, options.mat)
-        else:
-            show.print_table(options.study)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        return _say(f"otafl: {error.filename} cannot be written: {error.strerror}", FAILURE)
-    return 0
+    if options.json:
+        print(show.as_json(options.study))
+    elif options.csv:
+        show.write_csv(options.study, options.csv)
+    elif options.mat:
+        show.write_mat(options.study, options.mat)
+    else:
+        show.print_table(options.study)
 
 
-def _plot(options: argparse.Namespace) -> int:
+def _plot(options: argparse.Namespace) -> None:
     from figures.gallery import draw_all
-    from scenarios.folder import StudyError
 
-    try:
-        for path in draw_all(options.study, options.out or options.study / "figures"):
-            print(path)
-    except StudyError as error:
-        return _say(f"otafl: {error}", FAILURE)
-    except OSError as error:
-        return _say(f"otafl: {error.filename} cannot be written: {error.strerror}", FAILURE)
-    return 0
+    for path in draw_all(options.study, options.out or options.study / "figures"):
+        print(path)
 
 
-def _link(options: argparse.Namespace) -> int:
+def _link(options: argparse.Namespace) -> None:
     scenario = _scenario(options, {})
 
-    from scenarios.folder import StudyError
     from scenarios.linkcheck import check_links
     from scenarios.show import print_link_check
 
     out = options.out or Path("out") / f"link-{Path(options.scenario).stem}"
-    try:
-        found = check_links(
-            scenario,
-            options.trials,
-            on_link=lambda name, place, total: print(
-                f"{place + 1} of {total}: {name}", file=sys.stderr
-            ),
-        )
-        found.save(out)
-    except StudyError as error:
-        return _say(f"otafl: {error}", FAILURE)
+    found = check_links(scenario, options.trials, on_link=_say_link)
+    found.save(out)
     print_link_check(found)
-    print(f"the numbers are in {out}; draw them with: otafl plot {out}")
-    return 0
+    print(f"the numbers are in {out}; draw them with:\n  otafl plot {shlex.quote(str(out))}")
+
+
+def _say_link(name: str, place: int, total: int) -> None:
+    print(f"{place + 1} of {total}: {name}", file=sys.stderr)
 
 
 if __name__ == "__main__":

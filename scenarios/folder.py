@@ -16,18 +16,16 @@ import os
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import BinaryIO
 
 import filelock
 
 from fl.files import PART, replacing
 from scenarios.cellfile import CellFile, DamagedCellError
-from scenarios.library import ScenarioError, parsed
+from scenarios.library import ScenarioError, StudyError, parsed
+from scenarios.parts import flat
 from scenarios.provenance import made_with
-from scenarios.scenario import Scenario, flat
-
-
-class StudyError(Exception):
-    """A study that cannot go on, for a reason outside of its scenario."""
+from scenarios.scenario import Scenario
 
 
 class Folder:
@@ -67,8 +65,9 @@ class Folder:
     def locked(self) -> Iterator[None]:
         """For one process at a time; made if it is not there."""
         with clear_errors(self.path):
-            if self.path.exists() and not self._scenario_file.exists() and any(self.path.iterdir()):
-                foreign = [each.name for each in self.path.iterdir() if each.name not in OWN]
+            if self.path.exists() and not self._scenario_file.exists():
+                names = [each.name for each in self.path.iterdir()]
+                foreign = [name for name in names if name not in OWN and not name.endswith(PART)]
                 if foreign:
                     raise ScenarioError(
                         f"{self.path} has other things in it ({foreign[0]}): give a new or an "
@@ -88,22 +87,25 @@ class Folder:
         finally:
             lock.release()
 
-    def begin(self, scenario: Scenario) -> list[int]:
-        """Write down what is run, or make sure that it is the same; the cells that are missing."""
+    def begin(self, scenario: Scenario) -> Scenario:
+        """Write down what is run, or make sure that it is the same; give it as it is written."""
         if self._scenario_file.exists():
             self._refuse_another(scenario)
         else:
-            with clear_errors(self._scenario_file):
-                _write(self.path / "versions.json", json.dumps(made_with(), indent=2))
-                _write(self._scenario_file, scenario.to_toml())
+            _write(self.path / "versions.json", json.dumps(made_with(), indent=2))
+            _write(self._scenario_file, scenario.to_toml())
         for left in [*self.path.glob(f"*{PART}"), *self.path.glob(f"*/*{PART}")]:
             left.unlink(missing_ok=True)  # of a process that was killed
+        return self.scenario()
+
+    def missing(self) -> list[int]:
+        """The numbers of the cells that are still to be run."""
         missing = []
-        for number, cell in enumerate(scenario.cells):
+        for number, cell in enumerate(self.scenario().cells):
             found = self.read_cell(number)
             if found is None:
                 missing.append(number)
-            elif found.settings != json.loads(json.dumps(cell.settings())):
+            elif not found.is_of(cell):
                 raise ScenarioError(
                     f"{self.cell_file(number)} was made with other settings:\n"
                     f"{_difference(flat(found.settings), flat(cell.settings()))}\n"
@@ -118,6 +120,8 @@ class Folder:
         except (OSError, ValueError):
             return ""
         new = made_with()
+        if not isinstance(old, dict):
+            return ""
         changed = [name for name in new if old.get(name) != new[name]]
         return ", ".join(f"{name} {old.get(name)}, now {new[name]}" for name in changed)
 
@@ -150,8 +154,17 @@ def _difference(old: dict, new: dict) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    with replacing(path) as file:
+    with writing(path) as file:
         file.write(text.encode())
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of ``path`` when it is whole."""
+    if path.is_dir():
+        raise ScenarioError(f"{path} cannot be written: it is a directory")
+    with clear_errors(path), replacing(path) as file:
+        yield file
 
 
 @contextlib.contextmanager

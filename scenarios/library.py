@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +21,10 @@ class ScenarioError(ValueError):
     """What is wrong with a scenario, in the words of its file."""
 
 
+class StudyError(Exception):
+    """A study that cannot go on, for a reason outside of its scenario."""
+
+
 def shipped() -> dict[str, Path]:
     """The scenarios of the package, by name."""
     return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
@@ -31,7 +36,7 @@ def content_of(source: str | Path) -> dict[str, Any]:
     if str(source) in names:
         return parsed(names[str(source)])
     path = Path(source)
-    if path.suffix == ".toml" or path.is_file():
+    if path.suffix == ".toml" or os.path.isfile(path):
         return parsed(path)
     raise ScenarioError(
         f"scenario {str(source)!r} is not known{did_you_mean(source, names)}: give a .toml file, "
@@ -52,9 +57,10 @@ def parsed(path: Path) -> dict[str, Any]:
 def parsed_value(text: str) -> Any:
     """A value as in a TOML file; what is none of those is a text."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        content = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    return content["value"] if len(content) == 1 else text
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:

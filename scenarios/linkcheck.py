@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from fl.api import Link
 from links.theory import expected_mse
-from scenarios.cellfile import CellFile
+from scenarios.batch import check
+from scenarios.cellfile import CellFile, DamagedCellError
 from scenarios.folder import clear_errors
-from scenarios.library import ScenarioError
+from scenarios.library import ScenarioError, StudyError
 from scenarios.parts import Mirror
 from scenarios.provenance import made_with
 from scenarios.scenario import Scenario
@@ -63,13 +64,18 @@ class LinkCheck:
             "",
             made_with(),
         )
+        if (folder / "scenario.toml").exists():
+            raise ScenarioError(f"{folder} has a study: give another directory")
         with clear_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             cell.write(folder / FILE)
 
     @classmethod
     def load(cls, folder: Path) -> LinkCheck:
-        cell = CellFile.read(folder / FILE)
+        try:
+            cell = CellFile.read(folder / FILE)
+        except DamagedCellError as error:
+            raise StudyError(f"{error}: measure it again") from None
         arrays = {name: values for name, (_, values) in cell.variables.items()}
         return cls(cell.settings["title"], cell.settings["links"], **arrays)
 
@@ -89,6 +95,7 @@ def check_links(
     """
     if trials < 2:
         raise ScenarioError(f"trials = {trials} is not allowed: give at least 2")
+    check(scenario)
     variants = _variants(scenario)
     results = []
     for place, (name, (link, clients, length)) in enumerate(variants.items()):
@@ -124,7 +131,7 @@ def _variants(scenario: Scenario) -> dict[str, tuple[Mirror, int, int]]:
             f"{axis.name} {label}"
             for axis, label in zip(scenario.axes, scenario.labels_of(number).values(), strict=True)
             if axis.key.split(".")[0] in ("link", "data", "model")
-            and axis.key.split(".")[-1] not in SNR_KEYS
+            and axis.key not in ("link.snr_db", "link.entry_snr_db")
         ]
         model, _, shards = cell.problem()
         size = (len(shards), model.size)

@@ -116,8 +116,7 @@ def read(kinds: Sequence[type[Part]], table: Any, path: str, used: Used) -> Part
         field = part.model_fields.get(key)
         if field is None:
             if key not in elsewhere:
-                known = [part.chooser, *elsewhere, *part.model_fields]
-                problems.append(f"{name} is not known{did_you_mean(key, known)}")
+                problems.append(f"{name} is not known{_hint(key, part, kinds)}")
             continue
         inner = members(field.annotation)
         only_tables = inner and len(inner) == len(get_args(field.annotation) or [part])
@@ -134,6 +133,15 @@ def read(kinds: Sequence[type[Part]], table: Any, path: str, used: Used) -> Part
         except ValidationError as error:
             problems = _explained(error, path)
     raise ScenarioError("\n".join(problems))
+
+
+def _hint(key: str, part: type[Part], kinds: Sequence[type[Part]]) -> str:
+    """What may have been meant by a key that ``part`` does not have."""
+    owners = [each.choice for each in kinds if key in each.model_fields]
+    if owners:
+        return f": it is an option of {', '.join(owners)}, not of {part.choice}"
+    known = [*filter(None, [part.chooser]), *part.model_fields]
+    return did_you_mean(key, known) or f": give one of {', '.join(known)}"
 
 
 def _chosen(kinds: Sequence[type[Part]], table: Mapping[str, Any], path: str) -> type[Part]:
@@ -155,7 +163,9 @@ def _explained(error: ValidationError, path: str) -> list[str]:
     problems: dict[str, list[str]] = defaultdict(list)
     values: dict[str, Any] = {}
     for issue in error.errors():
-        key = ".".join([path, *map(str, issue["loc"][:1])]).strip(".")
+        name, *places = issue["loc"] or ("",)
+        index = "".join(f"[{place}]" for place in places[-1:] if isinstance(place, int))
+        key = f"{path}.{name}".strip(".") + index
         if issue["type"] == "missing":
             problems[f"{key} is missing"] = []
         elif issue["type"] == "value_error":
@@ -178,3 +188,14 @@ def _written(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_written(each) for each in value]
     return value
+
+
+def flat(tables: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """By dotted key."""
+    result: dict[str, Any] = {}
+    for name, value in tables.items():
+        if isinstance(value, Mapping):
+            result |= flat(value, f"{path}{name}.")
+        else:
+            result[f"{path}{name}"] = value
+    return result

@@ -14,14 +14,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from scenarios.folder import StudyError
+from scenarios.library import StudyError
 
-# One BLAS thread, whoever calls: sums are then added up in one order, and processes do not get in
-# each other's way.
+# One thread for BLAS and TensorFlow, whoever calls: sums are then added up in one order, and
+# processes do not get in each other's way.
 ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1",
     "PYTHONUNBUFFERED": "1",
 }
 PATIENCE = 30.0
@@ -50,7 +52,9 @@ class Worker:
     def _listen(self, heard: queue.Queue[tuple[Worker, Message | None]]) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            heard.put((self, json.loads(line)))
+            # what is no message is said by something that the worker could not silence
+            with contextlib.suppress(json.JSONDecodeError):
+                heard.put((self, json.loads(line)))
         heard.put((self, None))
 
     def give(self, batch: int) -> None:

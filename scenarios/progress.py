@@ -65,14 +65,14 @@ class Display:
 
     def show(self, message: dict[str, Any]) -> None:
         batch = message["batch"]
+        if message["accuracy"]:
+            self._accuracy[batch] = _range(message["accuracy"])
         if message.get("done"):
             self._seen[batch] = self._rounds[batch]
             self._cells_done += len(self._scenario.batches[batch])
         else:
             self._at_first.setdefault(batch, message["round"] - 1)
             self._seen[batch] = message["round"]
-            if message["accuracy"]:
-                self._accuracy[batch] = _range(message["accuracy"])
         if self._bar is not None:
             self._bar.update(self._task, completed=self._share(), **self._fields())
         elif message.get("done") or time.monotonic() - self._line_at > LINE_EVERY:

@@ -31,7 +31,7 @@ def _revision(root: Path) -> str:
     try:
         head, changes = (
             subprocess.run(
-                ["git", "-C", str(root), *command],
+                ["git", "--no-optional-locks", "-C", str(root), *command],
                 capture_output=True,
                 text=True,
                 check=True,

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
+from fl.history import METRICS
 from scenarios.cellfile import CellFile, Variables
 from scenarios.folder import Folder
-from scenarios.scenario import Axis, Plain, Scenario, flat
+from scenarios.parts import flat
+from scenarios.scenario import Axis, Plain, Scenario
 
 UNITS = {"airtime": "s", "received_snr_db": "dB"}
 INNER = ("round", "client", "symbol")
@@ -45,14 +48,16 @@ class Results:
     def read(cls, folder: str | Path) -> Results:
         study = Folder(Path(folder))
         scenario = study.scenario()
-        return cls(scenario, [study.read_cell(number) for number in range(len(scenario.cells))])
+        found = [study.read_cell(number) for number in range(len(scenario.cells))]
+        pairs = zip(found, scenario.cells, strict=True)
+        return cls(scenario, [file if file and file.is_of(cell) else None for file, cell in pairs])
 
     def dataset(self) -> xr.Dataset:
         """See :func:`open_study`."""
         scenario, cells = self.scenario, self.cells
         sizes = {dim: _largest(cells, dim) for dim in INNER}
         arrays: Variables = {}
-        names = self._axis_names()
+        names = self.axis_names()
         for number, cell in enumerate(cells):
             place: tuple = np.unravel_index(number, scenario.shape) if scenario.shape else ()
             for name, (dims, values) in self._with_outcome(number, cell).items():
@@ -89,7 +94,7 @@ class Results:
         return Point(
             labels,
             accuracies=tuple(a for a in accuracies if not math.isnan(a)),
-            losses=tuple(float(each["test_loss"][1][-1]) for each in ended),
+            losses=tuple(loss for each in ended for loss in _last(each["test_loss"][1])),
             finished=len(outcomes),
             diverged=len(outcomes) - len(ended),
             paper=self._paper(numbers[0]),
@@ -106,10 +111,9 @@ class Results:
                 return float(accuracy)
         return None
 
-    def _axis_names(self) -> dict[str, str]:
+    def axis_names(self) -> dict[str, str]:
         """The dimension of each key: its short name, unless that is taken."""
-        taken = {name for cell in self.cells if cell is not None for name in cell.variables}
-        taken |= {*INNER, "accuracy", "diverged", "finished"}
+        taken = {*INNER, *METRICS, "weight", "accuracy", "diverged", "finished"}
         short = [axis.name for axis in self.scenario.axes]
         return {
             axis.key: axis.key if axis.name in taken or short.count(axis.name) > 1 else axis.name
@@ -135,6 +139,11 @@ class Results:
         }
 
 
+def _last(tests: NDArray) -> list[float]:
+    """The last one, if there was any."""
+    return [float(test) for test in tests if not math.isnan(test)][-1:]
+
+
 def _largest(cells: list[CellFile | None], dim: str) -> int:
     lengths = [
         values.shape[dims.index(dim)]
@@ -158,7 +167,7 @@ class Point:
 
     labels : where it is, by key
     accuracies : in percent, of each run that is finished and did not diverge
-    losses : likewise, of the tests of the last round
+    losses : likewise, of the last test
     finished, diverged : how many runs are and did
     paper : what the publication reports, in percent
     """

@@ -1,16 +1,17 @@
 """A scenario: a TOML file of tables and a sweep, resolved into cells and batches.
 
 The sweep is a table of dotted keys, each with a list of plain values, or with a table of named
-ones for values that are tables or lists themselves. The cells are their product, in the order in
-which the keys are written, the last one running fastest.
+ones for values that are tables or lists themselves. The cells are their product, keys with lists
+before those with tables, as a TOML file has them, the last one running fastest.
 """
 
 from __future__ import annotations
 
 import copy
 import math
+import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -19,9 +20,9 @@ from typing import Any
 
 import tomli_w
 
-from scenarios.library import ScenarioError, content_of
-from scenarios.parts import Part, Used, read
-from scenarios.tables import Cell
+from scenarios.library import ScenarioError, content_of, did_you_mean
+from scenarios.parts import Part, Used, flat, read
+from scenarios.tables import DATASETS, Cell
 
 MOST_CELLS = 100_000
 TRAINED_TOGETHER = 12
@@ -79,8 +80,11 @@ class Scenario:
     paper: Paper | None = None
 
     @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Scenario:
-        """From what a file says."""
+    def of(cls, content: Mapping[str, Any], before: Used | None = None) -> Scenario:
+        """From what a file says.
+
+        before : choices that it made before it was changed, whose options may still be there
+        """
         tables: dict[str, Any] = {
             "data": {},
             "model": {},
@@ -98,7 +102,7 @@ class Scenario:
             raise ScenarioError(f"title = {title!r} is not allowed: give a text")
         if not isinstance(sweep, Mapping):
             raise ScenarioError(f"sweep = {sweep!r} is not allowed: give a table")
-        axes = tuple(_axis(key, values) for key, values in sweep.items())
+        axes = _axes(sweep)
         if math.prod(len(axis.labels) for axis in axes) > MOST_CELLS:
             raise ScenarioError(f"sweep has more than {MOST_CELLS} cells: give fewer values")
         raws = []
@@ -111,8 +115,10 @@ class Scenario:
                     raw[name].setdefault(key, default)
             raws.append(raw)
         used = _used(raws)
+        for path, choices in (before or {}).items():
+            used[path] |= choices
         cells = tuple(read([Cell], raw, "", used) for raw in raws)
-        beside = None if paper is None else read([Paper], paper, "paper", {})
+        beside = None if paper is None else _paper(paper, cells)  # type: ignore[arg-type]
         return cls(title, axes, cells, beside)  # type: ignore[arg-type]
 
     @cached_property
@@ -189,18 +195,55 @@ def load_scenario(
     >>> len(scenario.cells), scenario.cells[0].training.rounds
     (6, 2)
     """
-    content = dict(source) if isinstance(source, Mapping) else content_of(source)
-    content = copy.deepcopy(content)
-    sweep = content.setdefault("sweep", {})
-    if isinstance(sweep, dict):
-        for key, value in (changes or {}).items():
-            axis = key.removeprefix("sweep.")
-            if axis != key:
-                sweep[axis] = value
-            else:
-                sweep.pop(key, None)
-                set_key(content, key, value)
-    return Scenario.of(content)
+    content = plain(source if isinstance(source, Mapping) else _beside(source))
+    content.setdefault("sweep", {})
+    before: dict[str, set[str]] = defaultdict(set)
+    for key, value in (changes or {}).items():
+        _change(content, key, plain(value), before)
+        if f"sweep.{key}" in (changes or {}):
+            raise ScenarioError(f"{key} and sweep.{key} are both given: give one of them")
+    return Scenario.of(content, before)
+
+
+def _beside(source: str | Path) -> dict[str, Any]:
+    """What a file says; a dataset that lies beside it is found from anywhere."""
+    content = content_of(source)
+    data = content.get("data")
+    if isinstance(data, dict) and isinstance(data.get("name"), str):
+        file = os.path.join(os.path.dirname(source), data["name"])
+        if data["name"] not in DATASETS and os.path.exists(file):
+            data["name"] = os.path.abspath(file)
+    return content
+
+
+def _change(content: dict[str, Any], key: str, value: Any, before: dict[str, set[str]]) -> None:
+    """Fix a key, or with ``sweep.`` before it sweep it; note which choice that replaces."""
+    sweep = content["sweep"]
+    if key == "sweep" or not isinstance(sweep, dict):
+        set_key(content, key, value)
+        return
+    axis = key.removeprefix("sweep.")
+    path, _, last = axis.rpartition(".")
+    if last in CHOOSERS:
+        old = flat(content).get(axis)
+        before[path] |= {str(each) for each in [old, *sweep.get(axis, ())] if each is not None}
+    swept = next((each for each in sweep if axis.startswith(f"{each}.")), None)
+    if swept is not None:
+        raise ScenarioError(f"{key} cannot be set: {swept} is swept as a whole")
+    if axis != key:
+        sweep[axis] = value
+    else:
+        sweep.pop(key, None)
+        set_key(content, key, value)
+
+
+def plain(value: Any) -> Any:
+    """A copy in which arrays are lists, as in a file."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list | tuple | range) else value
 
 
 def set_key(tables: dict[str, Any], key: str, value: Any) -> None:
@@ -213,34 +256,50 @@ def set_key(tables: dict[str, Any], key: str, value: Any) -> None:
     tables[last] = value
 
 
-def flat(tables: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """By dotted key."""
-    result: dict[str, Any] = {}
-    for name, value in tables.items():
-        if isinstance(value, Mapping):
-            result |= flat(value, f"{path}{name}.")
-        else:
-            result[f"{path}{name}"] = value
-    return result
+def _axes(sweep: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """Lists before tables, which is the order that they have in a file."""
+    axes = [_axis(key, values) for key, values in sweep.items()]
+    for one in axes:
+        for other in axes:
+            if other.key.startswith(f"{one.key}."):
+                raise ScenarioError(f"sweep of {one.key} and of {other.key} do not go together")
+    return tuple(sorted(axes, key=lambda axis: isinstance(sweep[axis.key], Mapping)))
 
 
 def _axis(key: str, values: Any) -> Axis:
-    values = values.tolist() if hasattr(values, "tolist") else values  # an array
-    if not isinstance(values, list | tuple | range | Mapping) or not values:
+    if not isinstance(values, list | Mapping) or not values:
         raise ScenarioError(
             f"sweep of {key} = {values!r} is not allowed: give a list of values, or a table of "
             "named ones"
         )
     labels = tuple(values)
     for label in labels:
+        if isinstance(values, Mapping) and not isinstance(label, str):
+            raise ScenarioError(f"sweep of {key}: {label!r} is no name: give texts")
         if not isinstance(label, Plain) or (isinstance(label, float) and math.isnan(label)):
             raise ScenarioError(
                 f"sweep of {key}: {label!r} in a list is not allowed: give plain numbers and "
                 f"texts, or name the values: [sweep.{key!r}] name = value"
             )
-    if len({(type(label), label) for label in labels}) < len(labels):
+    if len(set(labels)) < len(labels):
         raise ScenarioError(f"sweep of {key} = {list(labels)!r} has a value twice")
     return Axis(key, labels, tuple(values.values()) if isinstance(values, Mapping) else labels)
+
+
+def _paper(table: Any, cells: Sequence[Cell]) -> Part:
+    paper = read([Paper], table, "paper", {})
+    assert isinstance(paper, Paper)
+    known = {key for cell in cells for key in flat(cell.settings())}
+    for key in paper.keys:
+        if key not in known:
+            raise ScenarioError(f"paper.keys: {key} is not known{did_you_mean(key, known)}")
+    for row in paper.accuracy:
+        if len(row) != len(paper.keys) + 1 or not isinstance(row[-1], int | float):
+            raise ScenarioError(
+                f"paper.accuracy: {row!r} is not allowed: give a value for each of the "
+                f"{len(paper.keys)} keys, and the accuracy in percent"
+            )
+    return paper
 
 
 def _axis_content(axis: Axis) -> Any:
@@ -249,7 +308,7 @@ def _axis_content(axis: Axis) -> Any:
     return dict(zip(axis.labels, axis.values, strict=True))
 
 
-def _used(raws: list[dict[str, Any]]) -> Used:
+def _used(raws: list[dict[str, Any]]) -> dict[str, set[str]]:
     """The choices in all cells, by the name of the table."""
     used: dict[str, set[str]] = defaultdict(set)
     for raw in raws:

@@ -13,7 +13,7 @@ from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from fl.files import replacing
+from scenarios.folder import writing
 from scenarios.results import Point, Results, comparison, open_study
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ def rows(folder: str | Path) -> list[dict[str, Any]]:
     """One for each point of the sweep, with plain values; accuracies in percent.
 
     Every swept key but the seed, then ``accuracy_mean``, ``accuracy_std``, ``n`` (the runs that
-    these are of), ``diverged`` (those that are not among them) and, where there is one, ``paper``.
+    these are of), ``diverged`` (those that are not among them), ``loss_mean`` of the last test and,
+    where there is one, ``paper``.
     """
     return [_row(point) for point in Results.read(folder).points()]
 
@@ -38,6 +39,7 @@ def _row(point: Point) -> dict[str, Any]:
         "accuracy_std": _plain(point.std),
         "n": len(point.accuracies),
         "diverged": point.diverged,
+        "loss_mean": _plain(_mean(point.losses)),
     }
     return row if point.paper is None else {**row, "paper": point.paper}
 
@@ -55,13 +57,13 @@ def as_json(folder: str | Path) -> str:
 
 def write_csv(folder: str | Path, path: Path) -> None:
     table = rows(folder)
-    with replacing(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.DictWriter(text, list(table[0]))
-        writer.writeheader()
-        writer.writerows(table)
-        text.flush()
-        text.detach()
+    names = list({name: None for row in table for name in row})
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(table)
+    with writing(path) as file:
+        file.write(text.getvalue().encode())
 
 
 def write_mat(folder: str | Path, path: Path) -> None:
@@ -73,8 +75,10 @@ def write_mat(folder: str | Path, path: Path) -> None:
     content["coordinates"] = {_matlab(name): study[name].values for name in study.coords}
     content["dimensions"] = {_matlab(name): list(study[name].dims) for name in study.data_vars}
     content["metrics"] = {_matlab(name): study[name].values for name in study.data_vars}
-    with replacing(path) as file:
-        savemat(file, content, long_field_names=True)
+    memory = io.BytesIO()
+    savemat(memory, content, long_field_names=True)
+    with writing(path) as file:
+        file.write(memory.getbuffer())
 
 
 def _matlab(name: Any) -> str:
@@ -85,12 +89,12 @@ def table_of(folder: str | Path) -> RenderableType:
     """For people."""
     results = Results.read(folder)
     study, points = results.scenario, results.points()
-    accuracies = any(point.accuracies for point in points)
+    accuracies = any(point.accuracies for point in points) or not any(p.losses for p in points)
     paper = any(point.paper is not None for point in points)
     table = Table(title=escape(study.title), title_justify="left")
-    for axis in study.axes:
-        if axis.key != "seed":
-            table.add_column(escape(axis.name))
+    for key, name in results.axis_names().items():
+        if key != "seed":
+            table.add_column(escape(name))
     heads = ["accuracy [%]" if accuracies else "test loss", "std", "n"]
     heads += ["paper [%]", "deviation"] if paper else []
     for head in heads:

@@ -27,7 +27,8 @@ def run_study(
     folder = Folder(Path(out))
     check(scenario)
     with folder.locked():
-        missing = set(folder.begin(scenario))
+        scenario = folder.begin(scenario)
+        missing = set(folder.missing())
         batches = [
             number for number, cells in enumerate(scenario.batches) if missing.intersection(cells)
         ]

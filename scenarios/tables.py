@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from fl import (
     Acpc,
@@ -28,6 +31,7 @@ from fl import (
     partition_dirichlet,
     partition_unbalanced,
 )
+from fl.data import KERAS_NAMES
 from fl.partition import Shards
 from fl.quadratic import default_quadratic
 from fl.streams import Purpose, stream
@@ -76,6 +80,25 @@ class Problem(NamedTuple):
     model: Model
     data: Dataset
     shards: Shards
+
+
+DATASETS = ("mnist", "quadratic", *KERAS_NAMES)
+"""Names that are no files, even if there is one of that name."""
+
+
+def files_digest(path: Path) -> str:
+    """Names the content of a file, or of all files in a folder."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    total = hashlib.sha256()
+    for file in files:
+        if file.is_file():
+            total.update(_file_digest(file, file.stat().st_mtime_ns, file.stat().st_size))
+    return total.hexdigest()
+
+
+@lru_cache
+def _file_digest(path: Path, changed: int, size: int) -> bytes:
+    return hashlib.sha256(path.read_bytes()).digest()
 
 
 @lru_cache(maxsize=1)
@@ -136,17 +159,28 @@ class PartitionConfig(Part):
     """Samples of a dataset, each on one client.
 
     name : as :func:`fl.load_dataset` takes it
+    sha256 : of a dataset in files, filled in by itself: a study is not continued with other data
     """
 
     chooser: ClassVar[str] = "partition"
     name: str = "mnist"
+    sha256: str = ""
 
-    @field_validator("name")
+    @model_validator(mode="before")
     @classmethod
-    def _absolute(cls, name: str) -> str:
-        """A dataset in files is the same from wherever a study is resumed."""
-        is_path = "\0" not in name and Path(name).exists()
-        return str(Path(name).resolve()) if is_path else name
+    def _identify(cls, table: Any) -> Any:
+        """A dataset in files is the same from wherever a study is resumed, or it is refused."""
+        name = table.get("name") if isinstance(table, Mapping) else None
+        if not isinstance(name, str) or name in DATASETS or not os.path.exists(name):
+            return table
+        path = Path(name).resolve()
+        found = files_digest(path)
+        expected = table.get("sha256") or found
+        if expected != found:
+            raise ValueError(
+                f"name = {name!r} has changed: its sha256 was {expected}, and is now {found}"
+            )
+        return {**table, "name": str(path), "sha256": found}
 
     def problem(self, model: Any, seed: int) -> Problem:
         data = _dataset(self.name)

@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -31,6 +32,7 @@ Tell = Callable[..., None]
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # it may have been ignored before
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever libraries print is not for the other process
 
@@ -72,10 +74,12 @@ def work(folder: Folder, orders: queue.Queue[int | None], tell: Tell) -> None:
                 tell(batch=batch, round=number + 1, accuracy=_accuracies(rows))
 
         checkpoint = folder.checkpoint(batch)
-        for number, cell in zip(numbers, run_cells(cells, checkpoint, on_round), strict=True):
-            folder.write_cell(number, cell)
+        done = run_cells(cells, checkpoint, on_round)
+        for number, cell in zip(numbers, done, strict=True):
+            if folder.read_cell(number) is None:
+                folder.write_cell(number, cell)
         checkpoint.unlink(missing_ok=True)
-        tell(batch=batch, done=True)
+        tell(batch=batch, done=True, accuracy=[a for cell in done for a in cell.last_accuracy()])
 
 
 def _accuracies(rows: Sequence[Row | None]) -> list[float]:

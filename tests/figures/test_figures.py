@@ -80,6 +80,9 @@ def test_accuracy_rounds(sweep):
     run = sweep.sel(algorithm="cotaf", snr_db=20.0, truncation=0.1)["test_accuracy"]
     (axes,) = [each for each in visible if each.get_title() == "SNR 20 dB, $g$ = 0.1"]
     np.testing.assert_allclose(line(axes, "COTAF"), 100 * run.mean("seed"))
+    _, half = panels.mean_and_confidence(100 * run)
+    band = axes.collections[1].get_paths()[0].vertices[:, 1]
+    assert band.max() == pytest.approx(np.minimum(100, 100 * run.mean("seed") + half).max())
     assert figure.axes[0].get_ylabel() == "test accuracy [%]"
 
 
@@ -91,6 +94,53 @@ def test_accuracy_against_snr(sweep):
     bars = figure.axes[1].containers[0]  # ACPC
     expected = 100 * sweep["accuracy"].sel(algorithm="acpc", truncation=0.1).mean("seed")
     np.testing.assert_allclose(bars.lines[0].get_ydata(), expected)
+    _, half = panels.mean_and_confidence(
+        100 * sweep["accuracy"].sel(algorithm="acpc", truncation=0.1)
+    )
+    tops = [segment[1, 1] for segment in bars.lines[2][0].get_segments()]
+    np.testing.assert_allclose(tops, expected + half)
+
+
+def test_runs_that_diverged_are_in_no_curve(sweep):
+    wild = sweep.copy()
+    wild["diverged"] = wild["diverged"].copy()
+    wild["diverged"].loc[{"seed": 1}] = 1.0
+    axes = accuracy_rounds.draw(wild).axes[0]
+    run = sweep["test_accuracy"].sel(algorithm="cotaf", snr_db=10.0, truncation=0.01, seed=0)
+    np.testing.assert_allclose(line(axes, "COTAF"), 100 * run)
+
+
+def test_axis_scales():
+    for name, values, scale in (
+        ("snr_db", [1, 10, 40], "linear"),
+        ("truncation", [0.001, 1.0], "log"),
+        ("variance", [0.0, 0.001, 1.0], "symlog"),
+        ("x", [-1, 0.001, 1.0], "linear"),
+        ("x", [1, 2, 3], "linear"),
+    ):
+        axes = plt.figure().subplots()
+        accuracy_sweep.scale_axis(axes, name, np.array(values))
+        assert axes.get_xscale() == scale
+
+
+def test_no_two_of_many_lines_look_alike():
+    for count in (3, 7, 20):
+        looks = [style.look(None, place, count) for place in range(count)]
+        assert len({(str(look["color"]), look["marker"]) for look in looks}) == count
+
+
+def test_the_seed_of_which_most_is_done():
+    done = xr.DataArray([[0.0, 1.0, 1.0], [1.0, 1.0, 1.0]], dims=["x", "seed"])
+    study = xr.Dataset({"finished": done}, {"seed": [5, 6, 7]})
+    assert int(panels.one_seed(study)["seed"]) == 6
+
+
+def test_panels_that_find_no_room_are_counted():
+    shape = (5, 6)
+    study = xr.Dataset({"finished": (("a", "b"), np.ones(shape))}, {"a": range(5), "b": range(6)})
+    figure, pairs = panels.panels(study)
+    assert len(pairs) == panels.MOST_PANELS
+    assert figure.get_suptitle() == "the first 20 of 30 panels"
 
 
 def test_confidence_by_hand():
@@ -129,6 +179,7 @@ def test_symbol_energy(sweep):
     load = sweep["symbol_load"].isel(seed=0).sel(algorithm="acpc", snr_db=10.0, truncation=0.01)
     np.testing.assert_allclose(line(figure.axes[0], "ACPC-OTA-FL"), load.mean("round"))
     assert float(load.max()) <= 1 + 1e-5  # the budget holds for every symbol
+    assert figure.axes[0].lines[-1].get_ydata() == [1, 1]
 
 
 def test_local_steps(sweep):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fl import Cotaf, train
+from fl.history import METRICS
 from links import GaussianLink, IdealLink, OfdmLink
 from phy import OfdmGrid, Rayleigh
 from tests.fl.runs import OPTIONS, check_same
@@ -40,6 +41,11 @@ def test_load_of_each_symbol(data, shards, budget):
         assert run["symbol_load"].max() <= 1 + 1e-5
     else:
         assert run["symbol_load"].max() > 1
+
+
+def test_all_metrics_are_listed(data, shards):
+    run = train(Cotaf(), GaussianLink(), data, shards, rounds=1, **OPTIONS)
+    assert tuple(run.metrics) == METRICS
 
 
 def test_without_symbols_or_budget(data, shards):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import resource
 import subprocess
 import sys
 
@@ -97,6 +98,26 @@ def test_nothing_to_draw_yet(file, tmp_path):
     assert "not finished: 0 of 8 cells are done" in table.stdout
 
 
+def no_room():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+
+def test_one_round_is_drawn_too(tmp_path):
+    run = small.otafl("run", "truncation", "--rounds", 1, "--seeds", 1, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    plot = small.otafl("plot", "out/truncation", cwd=tmp_path)
+    assert plot.returncode == 0, plot.stderr
+    assert "out/truncation/figures/truncation.svg" in plot.stdout.splitlines()
+
+
+def test_one_choice_of_a_sweep(file, tmp_path):
+    """The options of the others do no harm."""
+    run = small.otafl("run", file, "--set", "algorithm.name=cotaf", "--rounds", 1, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    rows = json.loads(small.otafl("show", "out/mine", "--json", cwd=tmp_path).stdout)
+    assert len(rows) == 2
+
+
 def test_link(file, tmp_path):
     done = small.otafl("link", file, "--trials", 5, "--set", "link.kind=fading",
                        "--set", "link.truncation=0.1", cwd=tmp_path)  # fmt: skip
@@ -104,6 +125,18 @@ def test_link(file, tmp_path):
     assert "closed form" in done.stdout
     plot = small.otafl("plot", "out/link-mine", "--out", "pictures", cwd=tmp_path)
     assert plot.stdout.split() == ["pictures/link_nmse.png", "pictures/link_nmse.svg"]
+    kept = tmp_path / "out" / "link-mine" / "link.nc"
+    kept.write_bytes(kept.read_bytes()[:-100])
+    plot = small.otafl("plot", "out/link-mine", cwd=tmp_path)
+    assert plot.returncode == 1
+    assert "measure it again" in plot.stderr
+
+
+def test_link_leaves_a_study_alone(finished, tmp_path):
+    done = small.otafl("link", "quickstart", "--trials", 2, "--out", finished, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "has a study: give another directory" in done.stderr
+    assert not (finished / "link.nc").exists()
 
 
 @pytest.mark.parametrize(
@@ -114,10 +147,30 @@ def test_link(file, tmp_path):
         (["run", "quickstart", "--set", "link.kind=ofdn"], "did you mean 'ofdm'"),
         (["run", "quickstart", "--set", "nothing"], "is not KEY=VALUE"),
         (["run", "quickstart", "--set", "data.labels_per_client=11"], "there are 10 labels"),
-        (["run", "quickstart", "--rounds", "0"], "'0' is not a whole number >= 1"),
+        (["run", "quickstart", "--rounds", "0"], "'0' is not a whole number from 1"),
         (["run", "quickstart", "--workers", "two"], "'two' is not a whole number"),
         (["run", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["link", "quickstart", "--trials", "1"], "trials = 1 is not allowed"),
+        (["link", "quickstart", "--set", "link.power=[1,2]"], "power has 2 values"),
+        (["link", "quickstart", "--set", "data.name=nowhere.npz"], "nowhere.npz cannot be read"),
+        (["run", "x" * 300], "is not known"),
+        (["run", "quickstart", "--set", "data.name=" + "x" * 300], "File name too long"),
+        (["run", "quickstart", "--set", "link.snr_db=3\nfoo=4"], "link.snr_db = '3\\nfoo=4'"),
+        (["run", "quickstart", "--seeds", "2", "--set", "seed=7"], "seed and sweep.seed are both"),
+        (["run", "fading-sweep", "--set", "link.fading.speed=3"], "link.fading is swept"),
+        (["run", "quickstart", "--set", "link.bits=3"], "an option of orthogonal, not of ofdm"),
+        (["run", "quickstart", "--set", "link.zzz=3"], "give one of kind, snr_db"),
+        (
+            [
+                "run",
+                "quickstart",
+                "--set",
+                "model.name=mlp",
+                "--set",
+                "model.hidden=[1000000,1000000]",
+            ],
+            "allocate",
+        ),
         (["show", "nowhere"], "nowhere is not a study"),
         (["plot", "nowhere"], "nowhere is not a study"),
         (["show"], "required"),
@@ -137,7 +190,14 @@ def test_a_file_that_cannot_be_written(finished, tmp_path):
     for form in ("--csv", "--mat"):
         done = small.otafl("show", finished, form, "nowhere/table", cwd=tmp_path)
         assert done.returncode == 1
-        assert "cannot be written: No such file or directory" in done.stderr
+        assert "nowhere/table cannot be written: No such file or directory" in done.stderr
+        done = small.otafl("show", finished, form, ".", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "it is a directory" in done.stderr
+    full = small.otafl("show", finished, "--csv", "table.csv", cwd=tmp_path, preexec_fn=no_room)
+    assert full.returncode == 1
+    assert full.stderr == "otafl: table.csv cannot be written: File too large\n"
+    assert not list(tmp_path.iterdir())
     (tmp_path / "taken").write_text("")
     done = small.otafl("plot", finished, "--out", "taken", cwd=tmp_path)
     assert done.returncode == 1
@@ -162,10 +222,11 @@ def test_folders_of_the_same_name_beside_the_user_do_no_harm(file, tmp_path):
 
 
 def test_who_reads_may_go(finished, tmp_path):
-    command = " ".join(small.command("show", finished, "--json")) + " | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert done.stdout == "[\n"
-    assert done.stderr == ""
+    for arguments in (["show", finished, "--json"], ["plot", finished, "--out", tmp_path]):
+        command = " ".join(small.command(*arguments)) + " | head -1"
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        assert len(done.stdout.splitlines()) == 1
+        assert done.stderr == ""
 
 
 def test_live_display_on_a_terminal(file, tmp_path):

@@ -20,7 +20,7 @@ def checked(data_file, trials=200, seed=0, sweep=None, **link):
 @pytest.mark.parametrize(
     "link",
     [
-        {"kind": "gaussian", "power": 3.0},
+        {"kind": "gaussian", "power": [3.0, 1.0, 2.0, 5.0], "path_gain": [1.0, 0.1, 2.0, 0.5]},
         {"kind": "ofdm", "truncation": 0.1, "correction": "expected"},
         {"kind": "fading", "truncation": 0.2, "csi": {"kind": "noisy", "variance": 0.1}},
         {"kind": "orthogonal", "bits": 3},
@@ -46,6 +46,15 @@ def test_gaussian_by_hand(data_file):
     np.testing.assert_allclose(found.median[0], found.mean[0], rtol=0.2)
 
 
+def test_a_weak_path_takes_more_power(data_file):
+    """At the given gain, nobody on a channel of its mean strength exceeds its power."""
+    strong, weak = (
+        checked(data_file, trials=2, kind="gaussian", path_gain=gain).expected
+        for gain in (1.0, 0.1)
+    )
+    np.testing.assert_allclose(weak, 10 * strong)
+
+
 def test_the_exact_sum_has_no_error(data_file):
     found = checked(data_file, trials=2, kind="ideal")
     assert not found.mean.any()
@@ -62,6 +71,9 @@ def test_links_that_differ_in_more_than_snr(data_file):
     sweep = {"link.snr_db": [0.0, 5.0], "link.truncation": [0.1, 0.2], "seed": [0, 1]}
     found = checked(data_file, trials=2, kind="fading", sweep=sweep)
     assert found.links == ["truncation 0.1", "truncation 0.2"]
+    sweep = {"link.csi.snr_db": [0.0, 10.0]}
+    found = checked(data_file, trials=2, kind="fading", csi={"kind": "pilot"}, sweep=sweep)
+    assert found.links == ["snr_db 0.0", "snr_db 10.0"]
 
 
 def test_it_is_kept(data_file, tmp_path):

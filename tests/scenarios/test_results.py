@@ -15,6 +15,7 @@ from scipy.io import loadmat
 
 from scenarios import ScenarioError, load_scenario, open_study, run_study
 from scenarios.cellfile import CellFile
+from scenarios.folder import Folder
 from scenarios.results import Point, Results, comparison
 from scenarios.show import as_json, rows, table_of, write_csv, write_mat
 from tests.scenarios import small
@@ -81,13 +82,33 @@ def test_runs_of_different_size_share_a_dataset(data_file, tmp_path):
 def test_rows(finished):
     found = json.loads(as_json(finished))
     assert [list(row) for row in found] == [
-        ["algorithm.name", "training.rate", "accuracy_mean", "accuracy_std", "n", "diverged"]
-    ] * 4
+        ["algorithm.name", "training.rate", "accuracy_mean", "accuracy_std", "n", "diverged",
+         "loss_mean"]
+    ] * 4  # fmt: skip
     accuracies = [100 * cell(finished, number)["test_accuracy"][1].mean() for number in (6, 7)]
     last = found[3]
     assert (last["algorithm.name"], last["training.rate"], last["n"]) == ("cotaf", 0.5, 2)
     assert last["accuracy_mean"] == pytest.approx(np.mean(accuracies))
     assert last["accuracy_std"] == pytest.approx(np.std(accuracies, ddof=1))
+
+
+def test_accuracy_is_of_the_last_rounds(data_file, tmp_path):
+    content = small.content(data_file, rounds=9, algorithm={"name": "cotaf"}, sweep={})
+    content["training"] |= {"final_rounds": 5, "test_every": 2}
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    tests = cell(folder, 0)["test_accuracy"][1]
+    assert np.isnan(tests).tolist() == [True, False] * 4 + [True]
+    assert float(open_study(folder)["accuracy"]) == pytest.approx((tests[5] + tests[7]) / 2)
+    (row,) = rows(folder)
+    assert row["loss_mean"] == pytest.approx(cell(folder, 0)["test_loss"][1][7])
+
+
+def test_names_do_not_depend_on_progress(scenario, tmp_path):
+    with Folder(tmp_path / "study").locked():
+        Folder(tmp_path / "study").begin(scenario)
+    study = open_study(tmp_path / "study")
+    assert study["accuracy"].dims == ("algorithm", "training.rate", "seed")
+    assert study["finished"].sum() == 0
 
 
 def test_csv_is_the_same_table(finished, tmp_path):
@@ -162,7 +183,11 @@ def test_the_paper_stands_beside_the_cells_it_speaks_of(data_file, tmp_path):
     folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
     assert [each.paper for each in Results.read(folder).points()] == [50.0, 60.0, None]
     assert [row.get("paper") for row in rows(folder)] == [50.0, 60.0, None]
+    write_csv(folder, tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text().splitlines()[0].endswith(",paper")
     text = _printed(table_of(folder))
+    ours = rows(folder)[0]["accuracy_mean"]
+    assert f"{ours - 50:+.2f}" in text
     assert "mean absolute deviation from the paper" in text
     assert "of 1 orderings" in text
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import fields
 
 import numpy as np
 import pytest
 import tomli_w
 
-from fl import Acpc, Cotaf, Diminishing, FedAvg, UniformSteps
+from fl import Acpc, Cotaf, Diminishing, FedAvg, UniformSteps, train_together
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
 from phy import AgedCsi, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
 from scenarios import ScenarioError, load_scenario
-from scenarios.library import parsed, shipped
+from scenarios.library import parsed, shipped, tomllib
 from scenarios.scenario import TRAINED_TOGETHER, Scenario
 from tests.scenarios import small
 
@@ -111,7 +112,7 @@ def test_a_sweep_from_python_may_be_a_range_or_an_array():
     sweep = {"seed": range(2), "link.snr_db": np.linspace(0, 1, 3), "data.clients": np.arange(5, 7)}
     scenario = load_scenario({**SIMPLE, "sweep": sweep})
     assert [axis.labels for axis in scenario.axes] == [(0, 1), (0.0, 0.5, 1.0), (5, 6)]
-    assert Scenario.of(scenario.resolved()).cells == scenario.cells
+    assert written(scenario).cells == scenario.cells
 
 
 def test_values_with_names():
@@ -168,11 +169,25 @@ def test_cells_that_share_minibatches_are_run_together():
     assert max(map(len, long.batches)) <= TRAINED_TOGETHER
 
 
+def written(scenario):
+    """As it comes back from the file in the directory of a study."""
+    return Scenario.of(tomllib.loads(scenario.to_toml()))
+
+
+def test_the_order_of_the_cells_is_that_of_the_file():
+    fadings = {"flat": {"kind": "rayleigh"}, "long": {"kind": "tdl"}}
+    sweep = {"link.fading": fadings, "link.snr_db": [0, 10], "seed": [0, 1]}
+    scenario = load_scenario({**SIMPLE, "link": {"kind": "ofdm"}, "sweep": sweep})
+    assert [axis.key for axis in scenario.axes] == ["link.snr_db", "seed", "link.fading"]
+    assert written(scenario).cells == scenario.cells
+    assert written(scenario).axes == scenario.axes
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_the_resolved_file_says_the_same(name):
     scenario = load_scenario(name)
     resolved = scenario.resolved()
-    again = Scenario.of(resolved)
+    again = written(scenario)
     assert again.cells == scenario.cells
     assert again.axes == scenario.axes
     assert again.paper == scenario.paper
@@ -184,7 +199,7 @@ def test_resolved_with_choices_whose_defaults_differ():
     content = {**SIMPLE, "link": {}, "sweep": {"link.kind": ["fading", "ofdm"]}}
     scenario = load_scenario(content)
     assert "truncation" not in scenario.resolved()["link"]
-    assert Scenario.of(scenario.resolved()).cells == scenario.cells
+    assert written(scenario).cells == scenario.cells
     assert [cell.link.truncation for cell in scenario.cells] == [0.0, 0.05]
 
 
@@ -195,6 +210,10 @@ def test_changes():
     )
     assert [axis.key for axis in scenario.axes] == ["seed", "algorithm.name"]
     assert {(cell.link.snr_db, cell.training.rounds) for cell in scenario.cells} == {(5.0, 3)}
+
+
+def paper(keys, accuracy):
+    return {"source": "a", "keys": keys, "accuracy": accuracy}
 
 
 @pytest.mark.parametrize(
@@ -237,12 +256,61 @@ def test_changes():
         ({"sweep.link.snr_dB": [1]}, "link.snr_dB is not known: did you mean 'snr_db'"),
         ({"sweep.link.kind.x": [1]}, "link.kind.x cannot be set: link.kind is no table"),
         ({"paper": {"source": "a"}}, "paper.keys is missing"),
+        ({"paper": paper(["link.kind"], [["ofdm", "x"]])}, "paper.accuracy: .'ofdm', 'x'. is not"),
+        ({"paper": paper(["link.kind"], [[]])}, "give a value for each of the 1 keys"),
+        ({"paper": paper(["link.knid"], [])}, "paper.keys: link.knid .*'link.kind'"),
+        ({"sweep.link.snr_db": [1], "sweep.link": {"a": {}}}, "link and of link.snr_db do not go"),
+        ({"sweep.link.snr_db": [10, 10.0]}, "has a value twice"),
+        ({"sweep.link.power": {1: 1.0}}, "1 is no name"),
+        ({"seed": 1, "sweep.seed": [1]}, "seed and sweep.seed are both given"),
+        ({"data.partition": "unbalanced", "data.shares": [1.0, -1.0]}, r"data.shares\[1\] = -1.0"),
+        ({"link.foo": 1}, "link.foo is not known: give one of kind, "),
+        ({"link.bits": 1}, "it is an option of orthogonal, not of ofdm"),
     ],
 )
 def test_what_is_wrong_is_said(change, message):
     base = {**SIMPLE, "link": {"kind": "ofdm"}}
     with pytest.raises(ScenarioError, match=message):
         load_scenario(base, change)
+
+
+def test_a_change_of_choice_leaves_no_options_behind():
+    content = {
+        "algorithm": {"G": 2.0},
+        "link": {"kind": "ofdm", "truncation": 0.2, "fading": {"kind": "tdl", "model": "C"}},
+        "sweep": {"algorithm.name": ["acpc", "cotaf"]},
+    }
+    changes = {"algorithm.name": "cotaf", "link.kind": "gaussian"}
+    (cell,) = load_scenario(content, changes).cells
+    assert (cell.algorithm.build(), cell.link.build()) == (Cotaf(), GaussianLink())
+    assert written(load_scenario(content, changes)).cells == (cell,)
+    flat = load_scenario(content, {"link.fading.kind": "rician"})
+    assert flat.cells[0].link.build().fading == Rician()
+
+
+def test_the_sweep_may_be_replaced_as_a_whole():
+    changes = {"sweep": {"link.snr_db": [1, 2]}, "sweep.seed": [0, 1, 2]}
+    scenario = load_scenario({**SIMPLE, "sweep": {"training.rounds": [1, 2]}}, changes)
+    assert [axis.key for axis in scenario.axes] == ["link.snr_db", "seed"]
+
+
+def test_arrays_are_lists():
+    cell = one(
+        algorithm={"name": "acpc", "tau_max": np.arange(1, 4)},
+        link={"kind": "gaussian", "power": np.ones(3), "snr_db": np.float64(3.0)},
+    )
+    assert cell.link.build() == GaussianLink(power=[1.0, 1.0, 1.0], snr_db=3.0)
+    assert cell.algorithm.tau_max == [1, 2, 3]
+
+
+def test_all_of_training_reaches_train():
+    given = {"rounds": 30, "round_period": 0.7, "test_every": 3, "measure_gradient": True}
+    options = one(training=given).training.options()
+    assert {key: options[key] for key in given} == given
+    parameters = set(inspect.signature(train_together).parameters)
+    assert options.keys() == parameters - {
+        "runs", "data", "shards", "model", "seed", "checkpoint", "progress", "on_round"
+    }  # fmt: skip
 
 
 def test_too_many_cells():
@@ -272,7 +340,20 @@ def test_a_dataset_in_files_is_found_from_anywhere(data_file, monkeypatch, tmp_p
     scenario = load_scenario(small.content(data_file.name))
     monkeypatch.chdir(tmp_path)
     assert scenario.cells[0].data.name == str(data_file)
-    assert Scenario.of(scenario.resolved()).cells == scenario.cells
+    assert written(scenario).cells == scenario.cells
+
+
+def test_a_dataset_beside_the_scenario_is_found_from_anywhere(data_file, monkeypatch, tmp_path):
+    file = data_file.parent / "mine.toml"
+    file.write_text(tomli_w.dumps(small.content(data_file.name)))
+    monkeypatch.chdir(tmp_path)
+    assert load_scenario(file).cells[0].data.name == str(data_file)
+
+
+def test_a_folder_called_mnist_is_not_mnist(monkeypatch, tmp_path):
+    (tmp_path / "mnist").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert one().data.name == "mnist"
 
 
 def test_defaults_of_the_file_are_those_of_the_links():
@@ -280,6 +361,7 @@ def test_defaults_of_the_file_are_those_of_the_links():
     assert one().data.settings() == {
         "partition": "label",
         "name": "mnist",
+        "sha256": "",
         "clients": 10,
         "labels_per_client": 2,
     }

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 import tomli_w
 
-from scenarios import ScenarioError, load_scenario, run_study
+from scenarios import ScenarioError, load_scenario, open_study, run_study
 from scenarios.cellfile import CellFile
-from scenarios.folder import Folder, StudyError
+from scenarios.folder import Folder
+from scenarios.library import StudyError
 from tests.scenarios import small
 
 
@@ -98,6 +99,70 @@ def _forge(path, name, values):
 
     with h5py.File(path, "r+") as file:
         file[name][...] = values
+
+
+def test_finished_cells_of_a_batch_are_left_alone(finished, scenario, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "study")
+    (folder / "cells" / "0000.nc").unlink()
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")}
+    run_study(scenario, folder, progress=False)
+    after = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")}
+    assert len(after) == 8
+    assert after.items() > before.items()
+
+
+def test_values_with_names_before_lists(data_file, tmp_path):
+    """The file of a study has lists first; the study is the same for that."""
+    sweep = {"link.power": {"a": 1.0, "b": 2.0}, "link.snr_db": [0, 10], "seed": [0, 1]}
+    content = small.content(data_file, rounds=2, algorithm={"name": "cotaf"}, sweep=sweep)
+    scenario = load_scenario(content)
+    folder = run_study(scenario, tmp_path / "study", progress=False)
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")}
+    run_study(scenario, folder, progress=False)
+    content["sweep"] = dict(reversed(sweep.items()))  # written in another order, it is the same
+    run_study(load_scenario(content), folder, progress=False)
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")} == before
+    for number, cell in enumerate(scenario.cells):
+        kept = Folder(folder).read_cell(number).settings["link"]
+        assert (kept["power"], kept["snr_db"]) == (cell.link.power, cell.link.snr_db)
+
+
+def test_cells_that_changed_places_are_noticed(finished, scenario, tmp_path):
+    folder = shutil.copytree(finished, tmp_path / "study")
+    one, other = (folder / "cells" / name for name in ("0000.nc", "0004.nc"))
+    contents = one.read_bytes(), other.read_bytes()
+    other.write_bytes(contents[0])
+    one.write_bytes(contents[1])
+    assert float(open_study(folder)["finished"].sum()) == 6
+    with pytest.raises(ScenarioError, match="algorithm.name: there cotaf, here acpc"):
+        run_study(scenario, folder, progress=False)
+
+
+def test_other_data_are_refused(tmp_path):
+    data_file = small.write_data(tmp_path / "blobs.npz")
+    content = small.content(data_file, rounds=1)
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    (folder / "cells" / "0000.nc").unlink()
+    with np.load(data_file) as arrays:
+        np.savez(data_file, **{**arrays, "y_train": arrays["y_train"][::-1]})
+    with pytest.raises(ScenarioError, match="sha256"):
+        run_study(load_scenario(content), folder, progress=False)
+
+
+def test_what_else_a_process_prints_is_no_message(finished, scenario, tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text("print('hello')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    check_same(finished, run_study(scenario, tmp_path / "study", progress=False))
+
+
+def test_what_a_killed_process_left_is_no_hindrance(finished, scenario, tmp_path):
+    folder = tmp_path / "study"
+    (folder / "cells").mkdir(parents=True)
+    left = [folder / "versions.json.1.part", folder / "cells" / "0000.nc.1.part"]
+    for path in left:
+        path.write_text("half")
+    check_same(finished, run_study(scenario, folder, progress=False))
+    assert not any(path.exists() for path in left)
 
 
 def test_a_damaged_state_of_a_batch_is_no_hindrance(finished, scenario, tmp_path):
@@ -197,12 +262,13 @@ def long_file(data_file, tmp_path):
     return file
 
 
-def start(file, folder):
+def start(file, folder, **options):
     return subprocess.Popen(
         small.command("run", file, "--out", folder, "--workers", 2),
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        **options,
     )
 
 
@@ -244,9 +310,12 @@ def test_killed_at_any_moment_it_goes_on_as_if_nothing_had_been(long_file, tmp_p
     )
 
 
-def test_the_processes_go_when_the_one_that_steers_is_killed(long_file, tmp_path):
-    folder = tmp_path / "study"
-    process = start(long_file, folder)
+@pytest.mark.parametrize("interrupts", [signal.SIG_DFL, signal.SIG_IGN])
+def test_the_processes_go_when_the_one_that_steers_is_killed(data_file, tmp_path, interrupts):
+    """Also where interrupts are ignored, as in the background of a shell script."""
+    file, folder = tmp_path / "longer.toml", tmp_path / "study"
+    file.write_text(tomli_w.dumps(small.content(data_file, rounds=20_000)))
+    process = start(file, folder, preexec_fn=lambda: signal.signal(signal.SIGINT, interrupts))
     wait_for(lambda: any(folder.glob("underway/*.npz")), process)
     workers = _workers_of(folder)
     assert workers

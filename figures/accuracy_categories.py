@@ -35,11 +35,18 @@ def draw(study: xr.Dataset) -> Figure:
         for shift, (label, look, run) in zip(shifts, each, strict=True):
             mean, half = panels.mean_and_confidence(100 * run["accuracy"])
             look["linestyle"] = "none"
-            axes.errorbar(mean, rows + shift, xerr=half, label=label, capsize=2, **look)
+            axes.errorbar(
+                mean,
+                rows + shift,
+                xerr=panels.within_percent(mean, half),
+                label=label,
+                capsize=2,
+                **look,
+            )
         axes.set_yticks(rows, [panels.value_label(y, str(v)) for v in study[y].values])
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
-    panels.outer_labels(pairs, "test accuracy [%]", "")
+    panels.outer_labels(pairs, "test accuracy [%]", panels.label_of(y))
     if dim is not None:
-        figure.legend(*pairs[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+        panels.legend(figure, pairs[0][0])
     return figure

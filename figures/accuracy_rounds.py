@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from figures import panels
 
@@ -25,9 +26,10 @@ def draw(study: xr.Dataset) -> Figure:
                 look.pop("marker")
             x, y, band = run["round"].values[tested], mean[tested], half[tested]
             axes.plot(x, y, label=label, **look)
+            axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
             low, high = np.maximum(y - band, 0), np.minimum(y + band, 100)
             axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
     panels.outer_labels(pairs, "round", "test accuracy [%]")
     if dim is not None:
-        pairs[0][0].legend(loc="lower right")
+        panels.legend(figure, pairs[0][0])
     return figure

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from figures import panels
 
 SNRS = ("snr_db", "entry_snr_db")
+FEW = 6  # values that are all marked on the axis
 WIDE = 30.0  # a ratio of values above which the axis is logarithmic
 
 
@@ -32,11 +33,12 @@ def draw(study: xr.Dataset) -> Figure:
     for axes, part in pairs:
         for label, look, run in panels.lines(part, dim):
             mean, half = panels.mean_and_confidence(100 * run["accuracy"])
-            axes.errorbar(run[x].values, mean, half, label=label, capsize=2, **look)
+            bars = panels.within_percent(mean, half)
+            axes.errorbar(run[x].values, mean, bars, label=label, capsize=2, **look)
         scale_axis(axes, x, study[x].values)
     panels.outer_labels(pairs, panels.label_of(x), "test accuracy [%]")
     if dim is not None:
-        pairs[0][0].legend(loc="best")
+        panels.legend(figure, pairs[0][0])
     return figure
 
 
@@ -45,6 +47,8 @@ def scale_axis(axes: Axes, name: str, values: NDArray) -> None:
     positive = values[values > 0]
     logarithms = name.endswith("_db")  # they are already
     if logarithms or (values < 0).any() or positive.max() / positive.min() < WIDE:
+        if len(values) <= FEW:
+            axes.set_xticks(values)
         return
     if len(positive) == len(values):
         axes.set_xscale("log")

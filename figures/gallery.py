@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -42,18 +42,24 @@ FIGURES: tuple[ModuleType, ...] = (
 )
 
 
-def draw_all(folder: str | Path, out: str | Path) -> Iterator[Path]:
-    """Draw every figure that applies, as SVG and PNG, and name the files."""
+def draw_all(
+    folder: str | Path, out: str | Path, on_note: Callable[[str], object] = print
+) -> Iterator[Path]:
+    """Draw every figure that applies, as SVG and PNG, and name the files.
+
+    on_note : called with what there is to know about them
+    """
     folder, out = Path(folder), Path(out)
     style.apply()
     if (folder / FILE).is_file():
         yield from _save(link_nmse.draw(LinkCheck.load(folder)), out, "link_nmse")
         return
     study = for_figures(folder)
-    done = int(study["finished"].sum())
+    done, total = int(study["finished"].sum()), study["finished"].size
     if not done:
-        total = study["finished"].size
         raise StudyError(f"{folder} has nothing to draw yet: 0 of {total} cells are done")
+    if done < total:
+        on_note(f"{folder} is not finished: {done} of {total} cells are drawn")
     applying = [module for module in FIGURES if module.applies(study)]
     if not applying:
         raise StudyError(f"{folder} has nothing to draw: all its runs diverged")

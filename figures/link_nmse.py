@@ -34,7 +34,8 @@ def draw(check: LinkCheck) -> Figure:
         axes.plot(
             snr, _decibels(check.median[place]), color=color, linestyle=":", linewidth=0.9
         )  # fmt: skip
-    axes.plot([], [], color=style.BLACK, linewidth=0.9, label="closed form")
+    if np.isfinite(check.expected).any():
+        axes.plot([], [], color=style.BLACK, linewidth=0.9, label="closed form")
     axes.plot(
         [], [], color=style.BLACK, linewidth=0.9, linestyle=":", label="median at largest gain"
     )

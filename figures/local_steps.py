@@ -40,7 +40,7 @@ def draw(study: xr.Dataset) -> Figure:
             rasterized=True,
         )
         axes.grid(visible=False)
-    panels.outer_labels(pairs, "round", "client")
+    panels.outer_labels(pairs, "round", "client of ACPC-OTA-FL")
     bar = figure.colorbar(image, ax=[axes for axes, _ in pairs], label=r"local steps $\tau$")
     if most <= 12:
         bar.set_ticks(list(range(1, int(most) + 1)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,17 +21,22 @@ MOST_PANELS = 20
 LABELS = {
     "snr_db": "SNR [dB]",
     "entry_snr_db": "SNR of an entry [dB]",
+    "csi_snr_db": "pilot SNR [dB]",
+    "csi_variance": "error variance of the channel estimate",
+    "fading_speed": "speed [m/s]",
+    "fading_k_factor": "Rician K factor",
+    "fading_delay_spread": "delay spread [s]",
     "labels_per_client": "labels per client $p$",
     "truncation": r"truncation threshold $g$ on $|h|^2$",
-    "variance": "error variance of the channel estimate",
-    "speed": "speed [m/s]",
-    "clients": "clients",
     "concentration": "Dirichlet concentration",
-    "power": "power",
-    "budget": "budget",
-    "link": "link",
+    "interleaver_seed": "interleaver",
 }
-SYMBOLS = {"labels_per_client": "$p$", "truncation": "$g$"}
+SYMBOLS = {
+    "labels_per_client": "$p$",
+    "truncation": "$g$",
+    "csi_variance": r"$\sigma_e^2$",
+    "fading_k_factor": "$K$",
+}
 """Names short enough to stand above a panel."""
 
 
@@ -71,6 +77,12 @@ def value_label(dim: str, value: object) -> str:
         return f"{SYMBOLS[dim]} = {value:g}"
     name, _, unit = label_of(dim).partition(" [")
     return f"{name} {value:g} {unit.rstrip(']')}".strip()
+
+
+def place_label(chosen: Mapping[str, Any]) -> str:
+    """Values of several dimensions."""
+    values = {dim: v.item() if hasattr(v, "item") else v for dim, v in chosen.items()}
+    return ", ".join(value_label(dim, value) for dim, value in values.items())
 
 
 def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Dataset]]:
@@ -118,11 +130,7 @@ def panels(
     pairs = []
     for axes, place in zip(grid.flat, places, strict=False):
         chosen = dict(zip(outside, place, strict=True))
-        axes.set_title(
-            ", ".join(
-                value_label(dim, v.item() if hasattr(v, "item") else v) for dim, v in chosen.items()
-            )
-        )
+        axes.set_title(place_label(chosen))
         pairs.append((axes, study.sel(chosen).squeeze(single(study), drop=True)))
     for axes in grid.flat[len(places) :]:
         axes.set_visible(False)
@@ -138,12 +146,26 @@ def single(study: xr.Dataset) -> list[str]:
 
 
 def outer_labels(pairs: list[tuple[Axes, xr.Dataset]], x: str, y: str) -> None:
-    """Labels at the left edge of the grid, and below the lowest panel of each column."""
+    """Labels at the left and lower edge of the grid, numbers below the last panel of a column."""
     places = [axes.get_subplotspec() for axes, _ in pairs]
     columns = [0 if place is None else place.colspan.start for place in places]
     for number, (axes, _) in enumerate(pairs):
+        place = places[number]
         if columns[number] == 0:
             axes.set_ylabel(y)
-        if columns[number] not in columns[number + 1 :]:
+        if place is None or place.is_last_row():
             axes.set_xlabel(x)
+        if columns[number] not in columns[number + 1 :]:
             axes.tick_params(labelbottom=True)
+
+
+def legend(figure: Figure, axes: Axes) -> None:
+    """Of the lines in ``axes``, for the whole figure and above it, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    columns = min(len(labels), 4 if figure.get_figwidth() > style.COLUMN_WIDTH else 3)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+
+
+def within_percent(mean: NDArray, half: NDArray) -> NDArray:
+    """Error bars [2, ...] of a percentage, which end at 0 and 100."""
+    return np.array([np.fmin(half, mean), np.fmin(half, 100 - mean)]) + 0 * half

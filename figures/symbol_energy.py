@@ -29,12 +29,11 @@ def draw(study: xr.Dataset) -> Figure:
             if not float(load.max()) > 0:
                 continue
             look.pop("marker")
-            symbols = np.arange(1, load.sizes["symbol"] + 1)
-            mean, most = load.mean("round"), load.max("round")
-            axes.step(symbols, mean, where="mid", label=label, **look)
-            axes.fill_between(
-                symbols, mean, most, step="mid", color=look["color"], alpha=0.15, linewidth=0
-            )
+            mean, most = load.mean("round").values, load.max("round").values
+            edges = np.arange(len(mean) + 1) + 0.5
+            axes.stairs(mean, edges, baseline=None, label=label, linewidth=1.2, **look)
+            shade = {"color": look["color"], "alpha": 0.15, "linewidth": 0}
+            axes.stairs(most, edges, baseline=mean, fill=True, **shade)
         axes.axhline(1, color=style.BLACK, linestyle=":", linewidth=1)
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -42,5 +41,5 @@ def draw(study: xr.Dataset) -> Figure:
         axes.yaxis.set_minor_formatter(NullFormatter())
     panels.outer_labels(pairs, "OFDM symbol", "energy / ($P/L$)")
     if dim is not None:
-        pairs[0][0].legend(loc="best")
+        panels.legend(figure, pairs[0][0])
     return figure

@@ -44,5 +44,5 @@ def draw(study: xr.Dataset) -> Figure:
         axes.set(xscale="log", yscale="log")
     panels.outer_labels(pairs, "rounds $T$", r"$\min_{t<T}\,\|\nabla F(x_t)\|^2$")
     handles = next((axes for axes, _ in pairs if axes.lines), pairs[0][0])
-    figure.legend(*handles.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    panels.legend(figure, handles)
     return figure

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from figures import panels, style
 from figures.accuracy_sweep import scale_axis
+
+MOST_ROWS = 6
 
 
 def applies(study: xr.Dataset) -> bool:
@@ -18,32 +23,36 @@ def applies(study: xr.Dataset) -> bool:
 def draw(study: xr.Dataset) -> Figure:
     """Active part of the spectrum, NMSE of the sum and accuracy, each against the threshold.
 
-    Where more than algorithms is swept beside, at the first value of it.
+    A row of three for every value of what else is swept.
     """
     dim = panels.line_dim(study, "truncation")
+    runs = study.squeeze(panels.single(study), drop=True).sortby("truncation")
     others = [each for each in panels.swept(study) if each not in ("truncation", dim)]
-    runs = study.isel(dict.fromkeys(others, 0)).squeeze(panels.single(study), drop=True)
-    runs = runs.sortby("truncation")
-    size = (style.PAGE_WIDTH, 2.3)
-    figure, (active, error, accuracy) = plt.subplots(1, 3, figsize=size)
+    cases = list(product(*(runs[each].values for each in others)))
+    shown = cases[:MOST_ROWS]
+    figure = plt.figure(figsize=(style.PAGE_WIDTH, 2.2 * len(shown) + 0.2))
+    for row, case in zip(np.atleast_1d(figure.subfigures(len(shown))), shown, strict=True):
+        chosen = dict(zip(others, case, strict=True))
+        if chosen:
+            row.suptitle(panels.place_label(chosen), fontsize=8)
+        _draw_row(row.subplots(1, 3), runs.sel(chosen), dim)
+    if len(cases) > len(shown):
+        figure.text(0.5, 0, f"the first {len(shown)} of {len(cases)} rows", ha="center")
+    return figure
+
+
+def _draw_row(row: NDArray, runs: xr.Dataset, dim: str | None) -> None:
     threshold = runs["truncation"].values
     for label, look, run in panels.lines(runs, dim):
-        mean, half = panels.mean_and_confidence(
-            100 * run["active_fraction"].mean(["round", "client"])
-        )
-        active.errorbar(threshold, mean, half, label=label, capsize=2, **look)
+        fraction = 100 * run["active_fraction"].mean(["round", "client"])
         decibels = xr.apply_ufunc(np.log10, run["nmse"].median("round")) * 10
-        mean, half = panels.mean_and_confidence(decibels)
-        error.errorbar(threshold, mean, half, capsize=2, **look)
-        mean, half = panels.mean_and_confidence(100 * run["accuracy"])
-        accuracy.errorbar(threshold, mean, half, capsize=2, **look)
-    for axes, title, label in (
-        (active, "(a)", "active carriers [%]"),
-        (error, "(b)", "NMSE, median over rounds [dB]"),
-        (accuracy, "(c)", "test accuracy [%]"),
-    ):
-        axes.set(title=title, xlabel=panels.label_of("truncation"), ylabel=label)
+        for axes, values in zip(row, (fraction, decibels, 100 * run["accuracy"]), strict=True):
+            mean, half = panels.mean_and_confidence(values)
+            bars = half if axes is row[1] else panels.within_percent(mean, half)
+            axes.errorbar(threshold, mean, bars, label=label, capsize=2, **look)
+    labels = ("active carriers [%]", "NMSE, median over rounds [dB]", "test accuracy [%]")
+    for axes, label in zip(row, labels, strict=True):
+        axes.set(xlabel=panels.label_of("truncation"), ylabel=label)
         scale_axis(axes, "truncation", threshold)
     if dim is not None:
-        active.legend(loc="best")
-    return figure
+        row[0].legend(loc="lower left")

@@ -8,12 +8,22 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from scenarios.library import ScenarioError, StudyError, content_of, parsed_value, shipped
+from scenarios.library import (
+    STUDY_FILE,
+    ScenarioError,
+    StudyError,
+    content_of,
+    parsed_value,
+    shipped,
+)
 
 BAD_INPUT, FAILURE = 2, 1
 MOST = 100_000  # rounds, seeds, trials or processes
@@ -47,14 +57,18 @@ def _say(text: str, code: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="otafl", description="Over-the-air federated learning over real uplinks: studies."
+        prog="otafl",
+        description="Over-the-air federated learning over real uplinks: studies.",
+        allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = partial(commands.add_parser, allow_abbrev=False)  # --seed is not --seeds
 
-    each = commands.add_parser("list", help="the scenarios that come with the package")
+    each = command("list", help="the scenarios that come with the package")
     each.set_defaults(command=_list)
 
-    each = commands.add_parser("run", help="run a study, or go on with one")
+    each = command("run", help="run a study, or go on with one")
     _takes_scenario(each)
     each.add_argument("--out", type=Path, help="its directory, by default out/NAME")
     each.add_argument("--seeds", type=_count, metavar="N", help="seeds 0 to N-1")
@@ -62,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     each.add_argument("--workers", type=_count, metavar="N", help="processes, one a processor")
     each.set_defaults(command=_run)
 
-    each = commands.add_parser("show", help="what a study found, as a table")
+    each = command("show", help="what a study found, as a table")
     each.add_argument("study", type=Path, metavar="DIR")
     form = each.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="the table as a list of objects")
@@ -70,12 +84,12 @@ def _parser() -> argparse.ArgumentParser:
     form.add_argument("--mat", type=Path, metavar="FILE", help="all metrics as a MATLAB file")
     each.set_defaults(command=_show)
 
-    each = commands.add_parser("plot", help="draw the figures of a study")
+    each = command("plot", help="draw the figures of a study")
     each.add_argument("study", type=Path, metavar="DIR")
     each.add_argument("--out", type=Path, help="where to, by default DIR/figures")
     each.set_defaults(command=_plot)
 
-    each = commands.add_parser(
+    each = command(
         "link", help="no learning: error of a scenario's links against SNR, beside closed forms"
     )
     _takes_scenario(each)
@@ -85,6 +99,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     each.set_defaults(command=_link)
     return parser
+
+
+def _version() -> str:
+    try:
+        return version("otafl")
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _takes_scenario(parser: argparse.ArgumentParser) -> None:
@@ -110,12 +131,17 @@ def _change(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
-    return key.strip(), parsed_value(value.strip())
+    try:
+        return key.strip(), parsed_value(value.strip())
+    except ScenarioError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _scenario(options: argparse.Namespace, changes: dict[str, Any]) -> Any:
     from scenarios.scenario import load_scenario
 
+    if os.path.isfile(os.path.join(options.scenario, STUDY_FILE)):  # the directory of a study
+        options.scenario = os.path.join(options.scenario, STUDY_FILE)
     return load_scenario(options.scenario, {**dict(options.changes), **changes})
 
 
@@ -136,14 +162,28 @@ def _run(options: argparse.Namespace) -> None:
 
     from scenarios.study import run_study
 
-    out = options.out or Path("out") / Path(options.scenario).stem
+    out = options.out or _study_of(options.scenario)
     run_study(scenario, out, workers=options.workers)
-    place = shlex.quote(str(out))
-    print(f"the study is in {out}; look at it with:\n  otafl show {place}\n  otafl plot {place}")
+    print(f"the study is in {out}; look at it with:")
+    for command in ("show", "plot"):
+        print(f"  {_otafl()} {command} {shlex.quote(str(out))}")
+
+
+def _study_of(scenario: str) -> Path:
+    """Where a scenario is run, if nothing is said; a study goes on where it is."""
+    path = Path(scenario)
+    return path.parent if path.name == STUDY_FILE else Path("out") / path.stem
+
+
+def _otafl() -> str:
+    """How this command is called here."""
+    return "otafl" if shutil.which("otafl") else shlex.quote(sys.argv[0])
 
 
 def _show(options: argparse.Namespace) -> None:
     from scenarios import show
+    from scenarios.linkcheck import FILE as LINK_FILE
+    from scenarios.linkcheck import LinkCheck
 
     if options.json:
         print(show.as_json(options.study))
@@ -151,6 +191,8 @@ def _show(options: argparse.Namespace) -> None:
         show.write_csv(options.study, options.csv)
     elif options.mat:
         show.write_mat(options.study, options.mat)
+    elif (options.study / LINK_FILE).is_file():
+        show.print_link_check(LinkCheck.load(options.study))
     else:
         show.print_table(options.study)
 
@@ -158,7 +200,8 @@ def _show(options: argparse.Namespace) -> None:
 def _plot(options: argparse.Namespace) -> None:
     from figures.gallery import draw_all
 
-    for path in draw_all(options.study, options.out or options.study / "figures"):
+    out = options.out or options.study / "figures"
+    for path in draw_all(options.study, out, on_note=lambda note: _say(f"otafl: {note}", 0)):
         print(path)
 
 
@@ -172,7 +215,8 @@ def _link(options: argparse.Namespace) -> None:
     found = check_links(scenario, options.trials, on_link=_say_link)
     found.save(out)
     print_link_check(found)
-    print(f"the numbers are in {out}; draw them with:\n  otafl plot {shlex.quote(str(out))}")
+    print(f"the numbers are in {out}; draw them with:")
+    print(f"  {_otafl()} plot {shlex.quote(str(out))}")
 
 
 def _say_link(name: str, place: int, total: int) -> None:

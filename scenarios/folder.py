@@ -22,7 +22,7 @@ import filelock
 
 from fl.files import PART, replacing
 from scenarios.cellfile import CellFile, DamagedCellError
-from scenarios.library import ScenarioError, StudyError, parsed
+from scenarios.library import STUDY_FILE, ScenarioError, StudyError, parsed
 from scenarios.parts import flat
 from scenarios.provenance import made_with
 from scenarios.scenario import Scenario
@@ -36,7 +36,7 @@ class Folder:
 
     @property
     def _scenario_file(self) -> Path:
-        return self.path / "scenario.toml"
+        return self.path / STUDY_FILE
 
     def scenario(self) -> Scenario:
         """What it is a study of."""
@@ -137,7 +137,7 @@ class Folder:
             )
 
 
-OWN = {"scenario.toml", "versions.json", "cells", "underway", "lock"}
+OWN = {STUDY_FILE, "versions.json", "cells", "underway", "lock"}
 
 
 @lru_cache(maxsize=4)
@@ -160,11 +160,17 @@ def _write(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of ``path`` when it is whole."""
+    """A file that takes the place of ``path``, or of what that points to, when it is whole."""
     if path.is_dir():
         raise ScenarioError(f"{path} cannot be written: it is a directory")
-    with clear_errors(path), replacing(path) as file:
-        yield file
+    with clear_errors(path):
+        target = path.resolve()
+        if target.exists() and not target.is_file():  # a terminal, a pipe
+            with path.open("wb") as file:
+                yield file
+        else:
+            with replacing(target) as file:
+                yield file
 
 
 @contextlib.contextmanager

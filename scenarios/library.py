@@ -15,6 +15,7 @@ else:
     import tomli as tomllib
 
 SHIPPED = Path(__file__).parent
+STUDY_FILE = "scenario.toml"  # in the directory of a study
 
 
 class ScenarioError(ValueError):
@@ -38,8 +39,9 @@ def content_of(source: str | Path) -> dict[str, Any]:
     path = Path(source)
     if path.suffix == ".toml" or os.path.isfile(path):
         return parsed(path)
+    near = [f"{source}.toml"] if os.path.isfile(f"{source}.toml") else names
     raise ScenarioError(
-        f"scenario {str(source)!r} is not known{did_you_mean(source, names)}: give a .toml file, "
+        f"scenario {str(source)!r} is not known{did_you_mean(source, near)}: give a .toml file, "
         f"or one of {', '.join(names)}"
     )
 
@@ -59,6 +61,10 @@ def parsed_value(text: str) -> Any:
     try:
         content = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
+        if text[:1] in ("[", "{"):
+            raise ScenarioError(
+                f"{text} is no list or table of TOML: texts in it need quotes"
+            ) from None
         return text
     return content["value"] if len(content) == 1 else text
 

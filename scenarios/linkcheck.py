@@ -24,7 +24,7 @@ from links.theory import expected_mse
 from scenarios.batch import check
 from scenarios.cellfile import CellFile, DamagedCellError
 from scenarios.folder import clear_errors
-from scenarios.library import ScenarioError, StudyError
+from scenarios.library import STUDY_FILE, ScenarioError, StudyError
 from scenarios.parts import Mirror
 from scenarios.provenance import made_with
 from scenarios.scenario import Scenario
@@ -64,7 +64,7 @@ class LinkCheck:
             "",
             made_with(),
         )
-        if (folder / "scenario.toml").exists():
+        if (folder / STUDY_FILE).exists():
             raise ScenarioError(f"{folder} has a study: give another directory")
         with clear_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)

@@ -141,6 +141,13 @@ def _hint(key: str, part: type[Part], kinds: Sequence[type[Part]]) -> str:
     if owners:
         return f": it is an option of {', '.join(owners)}, not of {part.choice}"
     known = [*filter(None, [part.chooser]), *part.model_fields]
+    deeper = [
+        f"{name}.{key}"
+        for name, field in part.model_fields.items()
+        if any(key in each.model_fields for each in members(field.annotation))
+    ]
+    if deeper:
+        return f": did you mean {deeper[0]!r}?"
     return did_you_mean(key, known) or f": give one of {', '.join(known)}"
 
 
@@ -175,6 +182,8 @@ def _explained(error: ValidationError, path: str) -> list[str]:
             message = issue["msg"][0].lower() + issue["msg"][1:]
             if issue["type"] == "model_type":
                 message = "it may be a table"
+            if issue["type"] == "sequence_str":  # a text is no list, nobody thought so
+                continue
             values.setdefault(key, issue["input"])
             problems[f"{key} = {values[key]!r} is not allowed"].append(message)
     return [": ".join([said, ", or ".join(why)]) if why else said for said, why in problems.items()]

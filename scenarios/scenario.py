@@ -46,9 +46,13 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """Short: the last part of the key that is not just ``name`` or ``kind``."""
+        """Short: ``snr_db`` of ``link.snr_db``, ``csi_snr_db`` of ``link.csi.snr_db``, and
+        ``algorithm`` of ``algorithm.name``.
+        """
         parts = self.key.split(".")
-        return parts[-2] if len(parts) > 1 and parts[-1] in ("name", "kind") else parts[-1]
+        if len(parts) > 1 and parts[-1] in ("name", "kind"):
+            return parts[-2]
+        return "_".join(parts[-2:]) if len(parts) > 2 else parts[-1]
 
 
 class Paper(Part):
@@ -177,6 +181,7 @@ class Scenario:
         return tomli_w.dumps(self.resolved())
 
 
+TABLES = tuple(name for name in Cell.model_fields if name != "seed")
 DEFAULTS = (("data", "partition", "label"), ("model", "name", "logistic"))
 CHOOSERS = ("name", "kind", "partition")
 
@@ -271,6 +276,12 @@ def _axis(key: str, values: Any) -> Axis:
         raise ScenarioError(
             f"sweep of {key} = {values!r} is not allowed: give a list of values, or a table of "
             "named ones"
+        )
+    tables = isinstance(values, Mapping) and all(isinstance(v, Mapping) for v in values.values())
+    if key in TABLES and not tables:
+        raise ScenarioError(
+            f"sweep of {key} = {values!r} is not allowed: write keys with dots in quotes, as in "
+            f'"{key}.{next(iter(values))}" = [...]'
         )
     labels = tuple(values)
     for label in labels:

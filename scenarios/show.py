@@ -37,7 +37,7 @@ def _row(point: Point) -> dict[str, Any]:
     row |= {
         "accuracy_mean": _plain(point.mean),
         "accuracy_std": _plain(point.std),
-        "n": len(point.accuracies),
+        "n": len(point.accuracies or point.losses),
         "diverged": point.diverged,
         "loss_mean": _plain(_mean(point.losses)),
     }

@@ -70,7 +70,7 @@ def test_every_algorithm_over_every_link(algorithm, link, data, shards):
     assert history.diverged is None
     assert len(history) == 3
     assert np.isfinite(history.model).all()
-    assert set(history.metrics) == {*EVERY_CLIENT, *EVERY_ROUND}
+    assert set(history.metrics) == {*EVERY_CLIENT, *EVERY_ROUND, "symbol_load"}
     for name in EVERY_CLIENT:
         assert history[name].shape == (3, 4), name
     for name in EVERY_ROUND:

@@ -87,7 +87,8 @@ MODELS = {
     "recorded": recorded,
 }
 # a prefix of 67 us: longer than what a macro cell's random paths reach
-GRID = OfdmGrid(fft_size=128, cp_length=128, guards=(10, 10), subcarrier_spacing=15e3)
+# a prefix of 0.8 ms: the delay spread of a cell is lognormal, and its tail is long
+GRID = OfdmGrid(fft_size=128, cp_length=128, guards=(10, 10), subcarrier_spacing=1.25e3)
 
 
 @pytest.mark.parametrize("name", MODELS)

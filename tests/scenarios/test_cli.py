@@ -8,6 +8,7 @@ import pty
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 import tomli_w
@@ -123,6 +124,7 @@ def test_link(file, tmp_path):
                        "--set", "link.truncation=0.1", cwd=tmp_path)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "closed form" in done.stdout
+    assert "closed form" in small.otafl("show", "out/link-mine", cwd=tmp_path).stdout
     plot = small.otafl("plot", "out/link-mine", "--out", "pictures", cwd=tmp_path)
     assert plot.stdout.split() == ["pictures/link_nmse.png", "pictures/link_nmse.svg"]
     kept = tmp_path / "out" / "link-mine" / "link.nc"
@@ -130,6 +132,27 @@ def test_link(file, tmp_path):
     plot = small.otafl("plot", "out/link-mine", cwd=tmp_path)
     assert plot.returncode == 1
     assert "measure it again" in plot.stderr
+
+
+def test_a_study_goes_on_by_its_directory(finished, tmp_path):
+    done = small.otafl("run", finished, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "all 8 cells are done" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_links_and_devices_are_written_to_not_replaced(finished, tmp_path):
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    assert small.otafl("show", finished, "--csv", "link.csv", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
+        assert small.otafl("show", finished, "--csv", "pipe", cwd=tmp_path).returncode == 0
+        assert reader.communicate()[0] == (tmp_path / "real.csv").read_bytes()
+
+
+def test_version(tmp_path):
+    assert small.otafl("--version", cwd=tmp_path).stdout.strip() == version("otafl")
 
 
 def test_link_leaves_a_study_alone(finished, tmp_path):
@@ -160,6 +183,9 @@ def test_link_leaves_a_study_alone(finished, tmp_path):
         (["run", "fading-sweep", "--set", "link.fading.speed=3"], "link.fading is swept"),
         (["run", "quickstart", "--set", "link.bits=3"], "an option of orthogonal, not of ofdm"),
         (["run", "quickstart", "--set", "link.zzz=3"], "give one of kind, snr_db"),
+        (["run", "quickstart", "--seed", "3"], "unrecognized arguments"),
+        (["run", "quickstart", "--set", "sweep.algorithm.name=[acpc]"], "texts in it need quotes"),
+        (["run", "quickstart", "--set", "snr_db=3"], "did you mean 'link.snr_db'"),
         (
             [
                 "run",

@@ -73,7 +73,7 @@ def test_links_that_differ_in_more_than_snr(data_file):
     assert found.links == ["truncation 0.1", "truncation 0.2"]
     sweep = {"link.csi.snr_db": [0.0, 10.0]}
     found = checked(data_file, trials=2, kind="fading", csi={"kind": "pilot"}, sweep=sweep)
-    assert found.links == ["snr_db 0.0", "snr_db 10.0"]
+    assert found.links == ["csi_snr_db 0.0", "csi_snr_db 10.0"]
 
 
 def test_it_is_kept(data_file, tmp_path):

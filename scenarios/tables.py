@@ -243,6 +243,9 @@ DATA: Any = ByLabel | ByDirichlet | Unbalanced | Quadratics
 
 # Training
 
+FALLING_RATE: Any = mirror(Diminishing)
+DRAWN_STEPS: Any = mirror(UniformSteps)
+
 
 class TrainingConfig(Part):
     """How clients train, how often and for how long; see :func:`fl.train_together`.
@@ -254,11 +257,11 @@ class TrainingConfig(Part):
     """
 
     rounds: Count = 100
-    rate: Positive | mirror(Diminishing) = 0.1  # type: ignore[valid-type]
+    rate: Positive | FALLING_RATE = 0.1
     batch_size: Count | None = 50
     weight_decay: Finite = 0.0
     momentum: Finite = 0.0
-    steps: Count | list[Count] | mirror(UniformSteps) = 10  # type: ignore[valid-type]
+    steps: Count | list[Count] | DRAWN_STEPS = 10
     round_period: Finite = 0.1
     test_every: Count = 1
     final_rounds: Count = 10

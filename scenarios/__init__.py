@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scenarios.library import ScenarioError
+    from scenarios.loading import load_scenario
     from scenarios.results import open_study
-    from scenarios.scenario import Scenario, load_scenario
+    from scenarios.scenario import Scenario
     from scenarios.study import run_study
 
 __all__ = ["Scenario", "ScenarioError", "load_scenario", "open_study", "run_study"]
@@ -16,7 +17,7 @@ __all__ = ["Scenario", "ScenarioError", "load_scenario", "open_study", "run_stud
 _HOMES = {
     "Scenario": "scenario",
     "ScenarioError": "library",
-    "load_scenario": "scenario",
+    "load_scenario": "loading",
     "open_study": "results",
     "run_study": "study",
 }

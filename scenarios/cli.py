@@ -138,7 +138,7 @@ def _change(text: str) -> tuple[str, Any]:
 
 
 def _scenario(options: argparse.Namespace, changes: dict[str, Any]) -> Any:
-    from scenarios.scenario import load_scenario
+    from scenarios.loading import load_scenario
 
     if os.path.isfile(os.path.join(options.scenario, STUDY_FILE)):  # the directory of a study
         options.scenario = os.path.join(options.scenario, STUDY_FILE)

@@ -208,3 +208,13 @@ def flat(tables: Mapping[str, Any], path: str = "") -> dict[str, Any]:
         else:
             result[f"{path}{name}"] = value
     return result
+
+
+def set_key(tables: dict[str, Any], key: str, value: Any) -> None:
+    """Set a dotted key, making tables on the way."""
+    *way, last = key.split(".")
+    for depth, name in enumerate(way):
+        tables = tables.setdefault(name, {})
+        if not isinstance(tables, dict):
+            raise ScenarioError(f"{key} cannot be set: {'.'.join(way[: depth + 1])} is no table")
+    tables[last] = value

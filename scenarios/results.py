@@ -16,7 +16,8 @@ from fl.history import METRICS
 from scenarios.cellfile import CellFile, Variables
 from scenarios.folder import Folder
 from scenarios.parts import flat
-from scenarios.scenario import Axis, Plain, Scenario
+from scenarios.scenario import Scenario
+from scenarios.sweep import Axis, Plain
 
 UNITS = {"airtime": "s", "received_snr_db": "dB"}
 INNER = ("round", "client", "symbol")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scenarios import ScenarioError, load_scenario
 from scenarios.batch import check, run_cells
 from scenarios.library import tomllib
-from scenarios.parts import NONE, flat
-from scenarios.scenario import Scenario, set_key
+from scenarios.parts import NONE, flat, set_key
+from scenarios.scenario import Scenario
 from tests.scenarios import small
 
 EXAMPLES = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -65,7 +66,10 @@ def draw_all(
         raise StudyError(f"{folder} has nothing to draw: all its runs diverged")
     for module in applying:
         name = module.__name__.rpartition(".")[2]
-        yield from _save(module.draw(study), out, name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # means of cells that are missing
+            figure = module.draw(study)
+        yield from _save(figure, out, name)
 
 
 def for_figures(folder: Path) -> xr.Dataset:

@@ -104,10 +104,12 @@ def mean_and_confidence(values: xr.DataArray) -> tuple[NDArray, NDArray]:
     """
     if "seed" not in values.dims:
         return values.values, np.full(values.shape, np.nan)
-    count = values.notnull().sum("seed").values
-    factor = student.ppf(0.975, np.maximum(count - 1, 1))
-    error = values.std("seed", ddof=1).values / np.sqrt(np.maximum(count, 1))
-    return values.mean("seed").values, np.where(count > 1, factor * error, np.nan)
+    count = values.notnull().sum("seed")
+    mean = values.sum("seed") / count.where(count > 0)
+    freedom = (count - 1).where(count > 1)
+    variance = ((values - mean) ** 2).sum("seed") / freedom
+    factor = student.ppf(0.975, freedom.values)
+    return mean.values, factor * np.sqrt(variance / count).values
 
 
 def panels(

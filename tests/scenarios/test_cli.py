@@ -119,6 +119,17 @@ def test_one_choice_of_a_sweep(file, tmp_path):
     assert len(rows) == 2
 
 
+def test_what_is_there_of_a_study_is_drawn(tmp_path):
+    run = small.otafl("run", "truncation", "--rounds", 2, "--seeds", 2, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    for number in (0, 5, 16, 17):
+        (tmp_path / f"out/truncation/cells/{number:04}.nc").unlink()
+    plot = small.otafl("plot", "out/truncation", cwd=tmp_path)
+    assert plot.returncode == 0
+    assert plot.stderr == "otafl: out/truncation is not finished: 28 of 32 cells are drawn\n"
+    assert len(plot.stdout.splitlines()) == 10
+
+
 def test_link(file, tmp_path):
     done = small.otafl("link", file, "--trials", 5, "--set", "link.kind=fading",
                        "--set", "link.truncation=0.1", cwd=tmp_path)  # fmt: skip

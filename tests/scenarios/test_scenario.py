@@ -314,6 +314,15 @@ def test_all_of_training_reaches_train():
     }  # fmt: skip
 
 
+def test_a_seed_divides_the_data_anew(data_file):
+    def shards(seed):
+        content = small.content(data_file, algorithm={"name": "cotaf"}, sweep={}, seed=seed)
+        return load_scenario(content).cells[0].problem().shards
+
+    assert [s.tolist() for s in shards(1)] == [s.tolist() for s in shards(1)]
+    assert [s.tolist() for s in shards(1)] != [s.tolist() for s in shards(2)]
+
+
 def test_too_many_cells():
     sweep = {f"link.{key}": list(range(1, 200)) for key in ("power", "path_gain", "snr_db")}
     with pytest.raises(ScenarioError, match="more than 100000 cells"):

@@ -340,6 +340,17 @@ def _workers_of(folder):
     return found
 
 
+def test_one_thread_whatever_the_caller_has(long_file, tmp_path):
+    folder = tmp_path / "study"
+    process = start(long_file, folder, env={**os.environ, "OPENBLAS_NUM_THREADS": "4"})
+    wait_for(lambda: any(folder.glob("underway/*.npz")), process)
+    environment = Path(f"/proc/{_workers_of(folder)[0]}/environ").read_bytes().split(b"\0")
+    process.kill()
+    process.communicate()
+    for name in ("OPENBLAS", "OMP", "MKL"):
+        assert f"{name}_NUM_THREADS=1".encode() in environment
+
+
 def test_interrupted_it_says_how_to_go_on(long_file, tmp_path):
     folder = tmp_path / "study"
     process = start(long_file, folder)

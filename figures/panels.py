@@ -109,7 +109,7 @@ def mean_and_confidence(values: xr.DataArray) -> tuple[NDArray, NDArray]:
     freedom = (count - 1).where(count > 1)
     variance = ((values - mean) ** 2).sum("seed") / freedom
     factor = student.ppf(0.975, freedom.values)
-    return mean.values, factor * np.sqrt(variance / count).values
+    return mean.values, factor * np.sqrt((variance / count).values)
 
 
 def panels(

@@ -90,7 +90,7 @@ def _mirrored(thing: Any, kind: Any) -> Mirror:
 
 def members(kind: Any) -> list[type[Part]]:
     """The configs that a field of this type may hold."""
-    if isinstance(kind, type) and issubclass(kind, Part):
+    if get_origin(kind) is None and isinstance(kind, type) and issubclass(kind, Part):
         return [kind]
     if get_origin(kind) in (Annotated, Union, UnionType):
         return [part for each in get_args(kind) for part in members(each)]

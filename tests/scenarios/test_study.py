@@ -273,7 +273,7 @@ def start(file, folder, **options):
 
 
 def wait_for(condition, process):
-    for _ in range(3000):
+    for _ in range(12_000):
         if condition() or process.poll() is not None:
             return
         time.sleep(0.01)
@@ -321,7 +321,7 @@ def test_the_processes_go_when_the_one_that_steers_is_killed(data_file, tmp_path
     assert workers
     process.kill()
     process.communicate()
-    for _ in range(1000):
+    for _ in range(6000):
         if not _workers_of(folder):
             return
         time.sleep(0.01)
@@ -356,7 +356,7 @@ def test_interrupted_it_says_how_to_go_on(long_file, tmp_path):
     process = start(long_file, folder)
     wait_for(lambda: any(folder.glob("underway/*.npz")), process)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 1
     assert f"otafl run {long_file} --out {folder}" in said
     assert "Traceback" not in said
@@ -371,7 +371,7 @@ def test_a_process_that_dies_is_told(long_file, tmp_path):
     process = start(long_file, folder)
     wait_for(lambda: any(folder.glob("underway/*.npz")), process)
     os.kill(_workers_of(folder)[0], signal.SIGKILL)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "ended before its time (exit code -9): run it again to go on" in said
     assert "Traceback" not in said

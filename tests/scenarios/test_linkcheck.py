@@ -46,6 +46,14 @@ def test_gaussian_by_hand(data_file):
     np.testing.assert_allclose(found.median[0], found.mean[0], rtol=0.2)
 
 
+def test_standard_error_by_hand(data_file, rng):
+    """The NMSE is a chi-square of 52 degrees: its spread is sqrt(2 / 52) of its mean."""
+    found = checked(data_file, trials=400, seed=int(rng.integers(2**32)), kind="gaussian")
+    expected = found.expected * np.sqrt(2 / 52) / np.sqrt(400)
+    # a sample's spread strays by about 1 / sqrt(2 n), here of n = 400 for each of 11 SNRs
+    assert np.mean(found.error / expected) == pytest.approx(1, abs=5 * 1.1 / np.sqrt(2 * 400 * 11))
+
+
 def test_a_weak_path_takes_more_power(data_file):
     """At the given gain, nobody on a channel of its mean strength exceeds its power."""
     strong, weak = (

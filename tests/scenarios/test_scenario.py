@@ -323,6 +323,12 @@ def test_a_seed_divides_the_data_anew(data_file):
     assert [s.tolist() for s in shards(1)] != [s.tolist() for s in shards(2)]
 
 
+def test_a_short_run_is_tested_at_its_end():
+    training = one(training={"rounds": 2, "test_every": 10}).training
+    assert training.options()["test_every"] == 2
+    assert training.test_every == 10  # as it was given, for longer runs
+
+
 def test_too_many_cells():
     sweep = {f"link.{key}": list(range(1, 200)) for key in ("power", "path_gain", "snr_db")}
     with pytest.raises(ScenarioError, match="more than 100000 cells"):

@@ -62,6 +62,26 @@ def test_a_study_keeps_what_train_gives(finished, scenario):
             np.testing.assert_allclose(kept.variables[name][1], values, rtol=2e-5, err_msg=name)
 
 
+def test_the_bound_that_is_kept_is_theorem_2(tmp_path):
+    """Channel term L d sigma_c^2 / (eta beta^2), sigma_c^2 = P / SNR; 1/beta^2 over the rounds."""
+    content = {
+        "data": {"partition": "quadratic", "clients": 4, "size": 6},
+        "model": {"name": "quadratic"},
+        "algorithm": {"name": "acpc", "G": 20.0},
+        "link": {"kind": "gaussian", "snr_db": 13.0},
+        "training": {"rounds": 5, "rate": 0.2, "batch_size": 10, "measure_gradient": True},
+    }
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    kept = {name: values for name, (_, values) in cells_of(folder)[0].variables.items()}
+    smoothness, variance = 1.0, 10**-1.3  # the largest eigenvalue of default_quadratic
+    mean_inverse = np.cumsum(kept["gain"] ** -2.0) / np.arange(1, 6)
+    expected = smoothness * 6 * variance * mean_inverse / 0.2
+    np.testing.assert_allclose(kept["bound_channel_noise"], expected, rtol=1e-3)
+    assert {name for name in kept if name.startswith("bound_")} == {
+        "bound_optimisation", "bound_statistical", "bound_local_update", "bound_channel_noise"
+    }  # fmt: skip
+
+
 def test_results_do_not_depend_on_the_number_of_processes(finished, scenario, tmp_path):
     check_same(finished, run_study(scenario, tmp_path / "two", workers=2, progress=False))
 

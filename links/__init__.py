@@ -1,9 +1,17 @@
-"""Uplinks, from an exact sum to OFDM: they plug the radio into the learning."""
+"""Uplinks, from an exact sum to sampled waveforms: they plug the radio into the learning."""
 
 from links.fading import FadingLink
 from links.gaussian import GaussianLink
 from links.ideal import IdealLink
 from links.ofdm import OfdmLink
 from links.orthogonal import OrthogonalLink
+from links.waveform import WaveformLink
 
-__all__ = ["FadingLink", "GaussianLink", "IdealLink", "OfdmLink", "OrthogonalLink"]
+__all__ = [
+    "FadingLink",
+    "GaussianLink",
+    "IdealLink",
+    "OfdmLink",
+    "OrthogonalLink",
+    "WaveformLink",
+]

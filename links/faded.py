@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +17,7 @@ from phy.checks import assign, choice, instance_with, number
 from phy.csi import Csi, PerfectCsi
 from phy.fading import Fading, Rayleigh
 from phy.grid import OfdmGrid
+from phy.time_channel import TimeChannel
 
 
 def check_grid(grid: OfdmGrid) -> None:
@@ -85,7 +87,7 @@ class FadedLink(RadioLink, ABC):
         )
 
     def precodings(
-        self, opening: Opening, channels: list[Channel], noise: Noise
+        self, opening: Opening, channels: Sequence[Channel | TimeChannel], noise: Noise
     ) -> list[power.Precoding]:
         path_gain = self.path_gains(opening)
         if self.control == "inversion":

@@ -7,36 +7,30 @@ Movement within a slot is not modelled, and so no interference between carriers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from links.faded import FadedLink, check_grid
+from links.gridded import GridLink, GridSlot
 from links.opening import BaseLink, Opening
 from links.radio import received_snr_db
-from links.slot import BaseSlot, squared_norm
+from links.slot import squared_norm
 from phy.channel import Channel, refuse_longer_than_prefix
-from phy.checks import assign, choice, integer
-from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
-from phy.packing import Packing, packing_for
+from phy.packing import Packing
 from phy.randomness import complex_normal
 from phy.sionna_uplink import SionnaUplink
 from phy.uplink import FusedUplink
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfdmLink(FadedLink, BaseLink["OfdmSlot"]):
+class OfdmLink(GridLink, BaseLink["OfdmSlot"]):
     """Over-the-air sums through OFDM.
 
     snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
     fading, csi, truncation, correction, control : see :class:`links.faded.FadedLink`
-    grid : numerology
-    budget : a client's ``power`` P holds for the "round", or as P/L for each of its L OFDM
-        "symbol"s, which implies it
-    engine : "fast", or "sionna" for the same slot through Sionna's own blocks
-    interleaver_seed : of the interleaver that spreads the entries over the grid; None for none
+    grid, budget, engine, interleaver_seed : see :class:`links.gridded.GridLink`
 
     Examples
     --------
@@ -48,24 +42,8 @@ class OfdmLink(FadedLink, BaseLink["OfdmSlot"]):
     ((100,), (3, 1))
     """
 
-    grid: OfdmGrid = field(default_factory=OfdmGrid)
-    fading: Fading = field(default_factory=Tdl)
-    truncation: float = 0.05
-    budget: str = "symbol"
-    engine: str = "fast"
-    interleaver_seed: int | None = 0
-
     def __post_init__(self) -> None:
         super().__post_init__()
-        assign(
-            self,
-            budget=choice("budget", self.budget, ("symbol", "round")),
-            engine=choice("engine", self.engine, ("fast", "sionna")),
-        )
-        check_grid(self.grid)
-        if self.interleaver_seed is not None:
-            seed = integer("interleaver_seed", self.interleaver_seed, least=0)
-            assign(self, interleaver_seed=seed)
         if self.fading.delays is not None:
             refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
 
@@ -74,12 +52,12 @@ class OfdmLink(FadedLink, BaseLink["OfdmSlot"]):
         return self.grid
 
     def _open(self, opening: Opening) -> OfdmSlot:
-        packing = packing_for(self.grid, opening.length, self.interleaver_seed)
+        packing = self.packing(opening)
         channels = self.draw_channels(opening, packing.num_slots)
         return OfdmSlot(self, opening, packing, channels)
 
 
-class OfdmSlot(BaseSlot):
+class OfdmSlot(GridSlot):
     """One block of OFDM symbols.
 
     To be looked at: ``packing``, and of each trial ``channels`` and ``precodings``. It has working
@@ -89,15 +67,8 @@ class OfdmSlot(BaseSlot):
     def __init__(
         self, link: OfdmLink, opening: Opening, packing: Packing, channels: list[Channel]
     ) -> None:
-        self.link, self.packing, self.channels = link, packing, channels
-        powers = link.powers(opening)[:, None]
-        if link.budget == "symbol":
-            powers = np.repeat(powers / packing.num_symbols, packing.num_symbols, axis=1)
-        super().__init__(opening, powers)
-        self._noise = link.noise_of(opening)
-        self._noise_std = self._noise.std
-        self.precodings = link.precodings(opening, channels, self._noise)
-        self._chance = link.expected_active(opening)
+        super().__init__(link, opening, packing, channels)
+        self.link, self.channels = link, channels
         self._uplink: FusedUplink | SionnaUplink
         if link.engine == "sionna":
             path_gain = link.path_gains(opening)
@@ -145,23 +116,3 @@ class OfdmSlot(BaseSlot):
         if factor is not None:
             received = received * packing.per_symbol(factor)
         return packing.unpack(received), {"received_snr_db": measured}
-
-    def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
-        opening, grid = self._opening, self.packing.grid
-        fraction = np.array([precoding.active_fraction for precoding in self.precodings])
-        symbols = self.packing.num_symbols
-        # a static channel is estimated once, a moving one in every slot
-        pilots = self.channels[0].estimate.shape[1] * self.link.csi.pilots_per_slot
-        constants = {
-            "symbols": symbols,
-            "pilot_symbols": pilots,
-            "airtime": (symbols + pilots) * grid.symbol_duration,
-            "pilot_airtime": pilots * grid.symbol_duration,
-        }
-        return {
-            **self._noise.report,
-            "active_fraction": fraction,
-            "silent": fraction == 0,
-            **{name: np.full(opening.num_trials, value) for name, value in constants.items()},
-            "radiated_energy": spent.sum(axis=-1) * (1 + grid.cp_length / grid.fft_size),
-        }

@@ -109,18 +109,25 @@ def _responses(
     """Of each trial, [num_clients, num_times, num_carriers]."""
     if fading.delays is None:
         return [taps.gains @ steering(taps.delays, grid) for taps in drawn]
-    gains = np.array([taps.gains for taps in drawn]) if len(drawn) > 1 else drawn[0].gains[None]
     # all trials in one matrix, so that it is one product
-    parts = np.ascontiguousarray(gains).view(np.float32).reshape(-1, 2 * gains.shape[-1])
-    product = parts @ _shared_steering(np.asarray(fading.delays, np.float64).tobytes(), grid)
-    return product.view(np.complex64).reshape(*gains.shape[:-1], -1)
+    gains = np.array([taps.gains for taps in drawn]) if len(drawn) > 1 else drawn[0].gains[None]
+    return times_real(gains, _shared_steering(np.asarray(fading.delays, np.float64).tobytes(), grid))
 
 
 @lru_cache(maxsize=8)
 def _shared_steering(delays: bytes, grid: OfdmGrid) -> NDArray[np.float32]:
-    """The steering matrix for I and Q side by side: a small product of reals is twice as fast."""
-    wave = steering(np.frombuffer(delays), grid)
-    real = np.empty((wave.shape[0], 2, wave.shape[1], 2), np.float32)
-    real[:, 0, :, 0], real[:, 0, :, 1] = wave.real, wave.imag
-    real[:, 1, :, 0], real[:, 1, :, 1] = -wave.imag, wave.real
-    return real.reshape(2 * wave.shape[0], -1)
+    return as_real(steering(np.frombuffer(delays), grid))
+
+
+def as_real(matrix: NDArray[np.complex64]) -> NDArray[np.float32]:
+    """For I and Q side by side: a small product of reals is twice as fast as a complex one."""
+    real = np.empty((matrix.shape[0], 2, matrix.shape[1], 2), np.float32)
+    real[:, 0, :, 0], real[:, 0, :, 1] = matrix.real, matrix.imag
+    real[:, 1, :, 0], real[:, 1, :, 1] = -matrix.imag, matrix.real
+    return real.reshape(2 * matrix.shape[0], -1)
+
+
+def times_real(vectors: NDArray[np.complex64], matrix: NDArray[np.float32]) -> NDArray[np.complex64]:
+    """``vectors [..., n]`` by a matrix that :func:`as_real` made of one of ``[n, k]``."""
+    parts = np.ascontiguousarray(vectors).view(np.float32).reshape(-1, len(matrix))
+    return (parts @ matrix).view(np.complex64).reshape(*vectors.shape[:-1], -1)

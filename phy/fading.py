@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phy.checks import assign, choice, number
+from phy.phasors import phasors
 from phy.randomness import complex_normal, device_key, device_stream
 
 SPEED_OF_LIGHT = 299_792_458.0  # [m/s]
@@ -171,22 +172,13 @@ class DelayLine(ABC):
             amplitudes = complex_normal(stream, (num_paths, NUM_SINUSOIDS))
             angles = 2 * np.pi / NUM_SINUSOIDS * (strata + stream.random((num_paths, 1)))
             los_turn = stream.random()
-            waves = _waves(self.doppler * np.multiply.outer(times, np.cos(angles)))
+            waves = phasors(self.doppler * np.multiply.outer(times, np.cos(angles)))
             gains[i] = np.einsum("tpn,pn->tp", waves, amplitudes)
             gains[i] *= self._amplitudes * np.float32((2 / NUM_SINUSOIDS) ** 0.5)
             if self.profile.specular > 0:
                 turns = self.doppler * np.cos(LOS_ANGLE) * times + los_turn
-                gains[i, :, 0] += np.sqrt(self.profile.specular) * _waves(turns)
+                gains[i, :, 0] += np.sqrt(self.profile.specular) * phasors(turns)
         return gains
-
-
-def _waves(turns: NDArray[np.float64]) -> NDArray[np.complex64]:
-    """exp(j 2 pi turns); whole turns are dropped while there are digits for it."""
-    phases = (2 * np.pi * (turns - np.rint(turns))).astype(np.float32)
-    waves = np.empty(phases.shape, np.complex64)
-    waves.real = np.cos(phases)
-    waves.imag = np.sin(phases)
-    return waves
 
 
 @dataclass(frozen=True)

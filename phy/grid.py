@@ -27,6 +27,8 @@ class OfdmGrid:
     dc_null : leave the carrier at frequency zero empty
     subcarrier_spacing : [Hz]
     symbols_per_slot : OFDM symbols between two looks at the channel
+    pilots : of the used carriers, how many hold pilots instead of data in every symbol, evenly
+        spread; from them a server can tell the phase that all clients have in common
 
     Examples
     --------
@@ -43,6 +45,7 @@ class OfdmGrid:
     dc_null: bool = True
     subcarrier_spacing: float = 30e3
     symbols_per_slot: int = 14
+    pilots: int = 0
 
     def __post_init__(self) -> None:
         fft_size = integer("fft_size", self.fft_size, least=1)
@@ -64,6 +67,7 @@ class OfdmGrid:
             dc_null=bool(self.dc_null),
             subcarrier_spacing=number("subcarrier_spacing", self.subcarrier_spacing, above=0),
             symbols_per_slot=integer("symbols_per_slot", self.symbols_per_slot, least=1),
+            pilots=integer("pilots", self.pilots, least=0),
         )
         left, right = guards
         if self.dc_null and not left <= fft_size // 2 < fft_size - right:
@@ -71,10 +75,15 @@ class OfdmGrid:
                 f"guards = {guards} cover the carrier at frequency zero: with dc_null = True "
                 f"give left <= {fft_size // 2} and right < {fft_size - fft_size // 2}"
             )
-        if left + right >= fft_size or self.num_carriers == 0:
+        if left + right >= fft_size or len(self.used_carriers) == 0:
             raise ValueError(
                 f"guards = {guards} and dc_null = {self.dc_null} leave no carrier of "
                 f"fft_size = {fft_size}: give fewer guards"
+            )
+        if self.pilots >= len(self.used_carriers):
+            raise ValueError(
+                f"pilots = {self.pilots} leave no carrier for data: give fewer than the "
+                f"{len(self.used_carriers)} used carriers"
             )
 
     @classmethod
@@ -101,13 +110,29 @@ class OfdmGrid:
         )
 
     @cached_property
-    def carriers(self) -> NDArray[np.int64]:
-        """[num_carriers] used carriers, counted from frequency zero, ascending."""
+    def used_carriers(self) -> NDArray[np.int64]:
+        """Those of data and pilots, counted from frequency zero, ascending."""
         left, right = self.guards
         used = np.arange(left, self.fft_size - right) - self.fft_size // 2
         used = used[used != 0] if self.dc_null else used
         used.setflags(write=False)
         return used
+
+    @cached_property
+    def is_pilot(self) -> NDArray[np.bool_]:
+        """Which of the used carriers hold pilots."""
+        used = len(self.used_carriers)
+        pilot = np.zeros(used, bool)
+        pilot[((np.arange(self.pilots) + 0.5) * used / max(self.pilots, 1)).astype(int)] = True
+        pilot.setflags(write=False)
+        return pilot
+
+    @cached_property
+    def carriers(self) -> NDArray[np.int64]:
+        """[num_carriers] carriers of data, counted from frequency zero, ascending."""
+        data = self.used_carriers[~self.is_pilot]
+        data.setflags(write=False)
+        return data
 
     @property
     def num_carriers(self) -> int:
@@ -115,7 +140,7 @@ class OfdmGrid:
 
     @property
     def frequencies(self) -> NDArray[np.float64]:
-        """[num_carriers] baseband frequencies of the used carriers [Hz]."""
+        """[num_carriers] baseband frequencies of the carriers of data [Hz]."""
         return self.carriers * np.float64(self.subcarrier_spacing)
 
     @property

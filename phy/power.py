@@ -22,6 +22,8 @@ from scipy.special import chndtr
 
 from phy.channel import Channel
 from phy.fading import Law
+from phy.phasors import phases_of
+from phy.time_channel import TimeChannel
 
 SMALLEST = float(np.finfo(np.float32).tiny)  # a weaker channel cannot be inverted in float32
 UNIT_SCALE = np.ones((1, 1), np.float32)
@@ -50,20 +52,19 @@ class Precoding(NamedTuple):
         active = self.active.reshape(len(self.active), -1)
         return np.add.reduce(active.view(np.uint8), axis=1, dtype=np.uint32) / active.shape[1]
 
-    def amplitude(self, channel: Channel) -> NDArray[np.complex64]:
+    def amplitude(self, channel: Channel | TimeChannel) -> NDArray[np.complex64]:
         """b, whose phase undoes that of the estimate."""
-        phase = channel.estimate / np.maximum(np.abs(channel.estimate), SMALLEST)
-        return (np.sqrt(self.cost) * phase.conj()).astype(np.complex64)
+        return np.sqrt(self.cost) * phases_of(channel.estimate).conj()
 
 
-def _active(channel: Channel, truncation: float) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _active(channel: Channel | TimeChannel, truncation: float) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """|h^|^2 and where it is above the threshold."""
     strength = np.abs(channel.estimate)
     np.square(strength, out=strength)
     return strength, strength > np.float32(max(truncation, SMALLEST))
 
 
-def invert(channel: Channel, path_gain: NDArray[np.float64], truncation: float) -> Precoding:
+def invert(channel: Channel | TimeChannel, path_gain: NDArray[np.float64], truncation: float) -> Precoding:
     """Channel inversion where the estimate is strong enough. ``path_gain [num_clients]``."""
     strength, active = _active(channel, truncation)
     np.maximum(strength, np.float32(SMALLEST), out=strength)
@@ -76,7 +77,7 @@ def invert(channel: Channel, path_gain: NDArray[np.float64], truncation: float) 
 
 
 def mmse(
-    channel: Channel,
+    channel: Channel | TimeChannel,
     path_gain: NDArray[np.float64],
     element_power: NDArray[np.float64],
     noise: float,
@@ -98,8 +99,7 @@ def mmse(
     if channel.estimate is channel.response:
         weight = arrival * np.sqrt(strength)
     else:
-        phase = channel.estimate / np.maximum(np.sqrt(strength), SMALLEST)
-        weight = arrival * channel.response * phase.conj()
+        weight = arrival * channel.response * phases_of(channel.estimate).conj()
     return Precoding(power.astype(np.float32), weight, np.sqrt(eta).astype(np.float32), active)
 
 

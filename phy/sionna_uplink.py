@@ -62,12 +62,13 @@ class SionnaUplink:
         self, trial: int, signals: NDArray
     ) -> tuple[NDArray[np.complex64], NDArray[np.float64]]:
         sent = self._transmitted(trial, signals)
-        num_clients, num_symbols, num_carriers = sent.shape
+        num_clients, num_symbols, _ = sent.shape
         length = self.packing.grid.symbols_per_slot
         num_slots = -(-num_symbols // length)
-        blocks = np.zeros((num_clients, num_slots * length, num_carriers), np.complex64)
-        blocks[:, :num_symbols] = sent
-        blocks = blocks.reshape(num_clients, num_slots, length * num_carriers)
+        is_data = ~self.packing.grid.is_pilot
+        blocks = np.zeros((num_clients, num_slots * length, len(is_data)), np.complex64)
+        blocks[:, :num_symbols, is_data] = sent
+        blocks = blocks.reshape(num_clients, num_slots, -1)
         received = np.concatenate([self._slot(trial, s, blocks[:, s]) for s in range(num_slots)])
         scale = self.packing.per_symbol(self.precodings[trial].scale)
         return received[:num_symbols] / scale, np.square(np.abs(sent), dtype=np.float64).sum(-1)
@@ -93,4 +94,5 @@ class SionnaUplink:
         mapped = self._map(tf.constant(data[None, :, None], tf.complex64))
         arrived = self._apply(mapped, response)
         elements = self._demap(arrived[..., None])
-        return np.asarray(elements).reshape(-1, self.packing.grid.num_carriers)
+        is_data = ~self.packing.grid.is_pilot
+        return np.compress(is_data, np.asarray(elements).reshape(-1, len(is_data)), axis=1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from links.gridded import GridLink, GridSlot
 from links.opening import BaseLink, Opening
@@ -32,6 +32,7 @@ from phy.waveform import symbol_length
 from phy.waveform_uplink import Hardware, WaveformUplink
 
 SERVER = 1 << 62  # among the devices, a number that no client has
+LARGEST = 1e15  # amplitude whose square float32 can hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +107,7 @@ class WaveformLink(GridLink, BaseLink["WaveformSlot"]):
 
     @property
     def channel_grid(self) -> OfdmGrid:
-        return replace(self.grid, pilots=0)
+        return replace(self.grid, pilots=0) if self.grid.pilots else self.grid
 
     def _open(self, opening: Opening) -> WaveformSlot:
         return WaveformSlot(self, opening, self.packing(opening))
@@ -118,8 +119,9 @@ def _checked(field: str, faults: Any, grid: OfdmGrid) -> tuple[Impairment, ...]:
     for place, fault in enumerate(faults):
         instance_with(f"{field}[{place}]", fault, "apply", "CarrierOffset() or Rapp()")
         for part in (fault, getattr(fault, "sync", None)):
-            if hasattr(part, "check"):
-                part.check(grid)
+            check: Any = getattr(part, "check", None)
+            if check is not None:
+                check(grid)
     return tuple(faults)
 
 
@@ -193,11 +195,38 @@ class WaveformSlot(GridSlot):
             return values
         return self.packing.per_symbol(values)
 
+    def papr_db(self, signals: ArrayLike, gain: ArrayLike = 1.0) -> NDArray[np.float64]:
+        """Peak over mean power of every OFDM symbol, oversampled, as it leaves digital baseband.
+
+        ``[..., m, d]`` to ``[..., m, num_symbols]``; NaN for an empty symbol.
+        """
+        gains = self._checked_gains(gain)
+        waves, _, scales = self._moderated(self._superpose, self._checked_signals(signals))
+        ratios = [
+            self._uplink.papr(
+                elements,
+                self._rms_at(float(gains[trial] * scales[trial])),
+                self.channels[trial],
+                self._hardware[trial],
+                self._opening.rngs[trial],
+            )
+            for trial, elements in enumerate(waves)
+        ]
+        return self._opening.outward(10 * np.log10(ratios))
+
+    def _rms_at(self, gain: float) -> NDArray[np.float64]:
+        """[num_clients], of the power that clients are allowed, in units of the gain.
+
+        In these the signals are of moderate size, so that float32 serves for any power.
+        """
+        return np.clip(self._rms / gain, 1 / LARGEST, LARGEST)
+
     def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray]:
         """The clients' elements at unit gain: they add up in the air, when the gain is known."""
         elements = self.packing.pack(signals)
         elements *= self._amplitudes[trial]
-        return elements, _symbol_energy(elements)
+        parts = elements.view(np.float32)
+        return elements, np.einsum("mlk,mlk->ml", parts, parts)
 
     def _receive(
         self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
@@ -206,19 +235,16 @@ class WaveformSlot(GridSlot):
         level, noise_std = gain, float(self._noise_std[trial])
         if math.isinf(gain):
             level, noise_std = 1.0, 0.0
-        # in units of the largest amplitude, so that float32 serves for any power
-        loudest = float(_symbol_energy(arrived).sum(axis=1, dtype=np.float64).max())
-        num_samples = self.packing.num_symbols * grid.fft_size
-        unit = max(float(self._rms.max()), level * math.sqrt(loudest / num_samples))
+        rms = self._rms_at(level)
+        noise_std /= level
         received, measured = self._uplink.carry(
-            arrived * np.float32(level / unit),
-            self._rms / unit,
+            arrived,
+            rms,
             self.channels[trial],
             self._hardware[trial],
-            math.sqrt(2) * noise_std / unit,  # N0 = 2 sigma_c^2
+            math.sqrt(2) * noise_std,  # N0 = 2 sigma_c^2
             opening.rngs[trial],
         )
-        received *= np.float32(unit / level)
         precoding = self.precodings[trial]
         if self.link.control == "mmse":
             received /= self._of_data(precoding.scale)
@@ -227,21 +253,17 @@ class WaveformSlot(GridSlot):
             received *= self._of_data(factor)
 
         without_prefix = grid.fft_size / symbol_length(grid)
-        allowed = np.square(self._rms / unit)
-        return self.packing.unpack(received), {
+        num_samples = self.packing.num_symbols * grid.fft_size
+        report = {
             "received_snr_db": received_snr_db(
-                measured.arrived * without_prefix, 1.0, opening.length * (noise_std / unit) ** 2
+                measured.arrived * without_prefix, 1.0, opening.length * noise_std**2
             ),
-            "radiated_energy": measured.energy * unit**2,
-            "average_power": measured.energy * without_prefix / (num_samples * allowed),
-            "peak_power": measured.peak / allowed,
-            "papr_db": 10 * np.log10(measured.papr),
-            "clip_rate": measured.clipped,
-            "receiver_clip_rate": measured.server_clipped,
+            "radiated_energy": measured.energy * level**2,
+            "average_power": measured.energy * without_prefix / (num_samples * rms**2),
+            "peak_power": measured.peak / rms**2,
         }
-
-
-def _symbol_energy(elements: NDArray[np.complex64]) -> NDArray[np.float32]:
-    """``[m, num_symbols, num_carriers]`` to ``[m, num_symbols]``."""
-    parts = elements.view(np.float32)
-    return np.einsum("mlk,mlk->ml", parts, parts)
+        if self.link.transmit:
+            report |= {"papr_db": 10 * np.log10(measured.papr), "clip_rate": measured.clipped}
+        if self.link.receive:
+            report["receiver_clip_rate"] = measured.server_clipped
+        return self.packing.unpack(received), report

@@ -111,7 +111,9 @@ def _responses(
         return [taps.gains @ steering(taps.delays, grid) for taps in drawn]
     # all trials in one matrix, so that it is one product
     gains = np.array([taps.gains for taps in drawn]) if len(drawn) > 1 else drawn[0].gains[None]
-    return times_real(gains, _shared_steering(np.asarray(fading.delays, np.float64).tobytes(), grid))
+    return times_real(
+        gains, _shared_steering(np.asarray(fading.delays, np.float64).tobytes(), grid)
+    )
 
 
 @lru_cache(maxsize=8)
@@ -127,7 +129,9 @@ def as_real(matrix: NDArray[np.complex64]) -> NDArray[np.float32]:
     return real.reshape(2 * matrix.shape[0], -1)
 
 
-def times_real(vectors: NDArray[np.complex64], matrix: NDArray[np.float32]) -> NDArray[np.complex64]:
+def times_real(
+    vectors: NDArray[np.complex64], matrix: NDArray[np.float32]
+) -> NDArray[np.complex64]:
     """``vectors [..., n]`` by a matrix that :func:`as_real` made of one of ``[n, k]``."""
     parts = np.ascontiguousarray(vectors).view(np.float32).reshape(-1, len(matrix))
     return (parts @ matrix).view(np.complex64).reshape(*vectors.shape[:-1], -1)

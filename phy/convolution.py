@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from numpy.typing import NDArray
 from scipy import fft
 
@@ -28,11 +28,15 @@ KNOTS = 3  # of a piece, whose end is the next one's beginning
 
 @dataclass(frozen=True)
 class Pieces:
-    """How the convolution of ``num_samples`` with ``num_taps`` is cut."""
+    """How the convolution of ``num_samples`` with ``num_taps`` is cut.
+
+    A moving channel's pieces end at knots, whatever its taps; others fill their FFT.
+    """
 
     grid: OfdmGrid
     num_samples: int
     num_taps: int
+    moving: bool
 
     @property
     def num_outputs(self) -> int:
@@ -43,17 +47,18 @@ class Pieces:
         """[samples]"""
         return -(-symbol_length(self.grid) // 2)
 
-    @property
+    @cached_property
     def step(self) -> int:
-        return KNOTS * self.knot_spacing
+        return KNOTS * self.knot_spacing if self.moving else self.fft_size - self.num_taps + 1
 
     @property
     def count(self) -> int:
         return -(-self.num_outputs // self.step)
 
-    @property
+    @cached_property
     def fft_size(self) -> int:
-        return fft.next_fast_len(self.step + self.num_taps - 1)
+        """A power of two, which FFTs like best."""
+        return 1 << (KNOTS * self.knot_spacing + self.num_taps - 2).bit_length()
 
     @property
     def knots(self) -> NDArray[np.int64]:
@@ -73,24 +78,29 @@ def convolve(
     before = pieces.num_taps - 1
     padded = np.zeros((len(samples), (count - 1) * step + size), np.complex64)
     padded[:, before : before + pieces.num_samples] = samples
-    windows = sliding_window_view(padded, size, axis=1)[:, ::step]
-    bins = fft.fft(windows)[:, :, None, :]  # [m, pieces, 1, size]
-    if spectra.shape[1] == 1:
-        bins *= spectra[:, :, None, :]
+    windows = as_strided(
+        padded,
+        (len(samples), count, size),
+        (padded.strides[0], step * padded.itemsize, padded.itemsize),
+        writeable=False,
+    )
+    bins = fft.fft(windows)
+    if not pieces.moving:
+        bins *= spectra
+        bins = bins.sum(axis=0, keepdims=True) if add else bins
+        outputs = fft.ifft(bins, overwrite_x=True)[..., before : before + step]
     else:
-        bins = bins * sliding_window_view(spectra, KNOTS + 1, axis=1)[:, : KNOTS * count : KNOTS].swapaxes(-1, -2)
-    if add:
-        bins = bins.sum(axis=0, keepdims=True)
-    parts = fft.ifft(bins, overwrite_x=True)[..., before : before + step]
-    outputs = parts[:, :, 0]
-    if spectra.shape[1] > 1:
-        outputs = np.einsum("mpkn,kn->mpn", parts, _cubics_of(step))
-    outputs = outputs.reshape(len(outputs), -1)[:, : pieces.num_outputs]
+        around = sliding_window_view(spectra, KNOTS + 1, axis=1)[:, : KNOTS * count : KNOTS]
+        turns = "mpf,mpfk->pkf" if add else "mpf,mpfk->mpkf"
+        bins = np.einsum(turns, bins, around, optimize=False)
+        parts = fft.ifft(bins, overwrite_x=True)[..., before : before + step]
+        outputs = np.einsum("...kn,kn->...n", parts, _cubics_of(step))
+    outputs = outputs.reshape(*((1,) if add else (len(samples),)), -1)[:, : pieces.num_outputs]
     return outputs[0] if add else outputs
 
 
 def between_knots(
-    gains: NDArray[np.complex64], places: NDArray[np.float64], spacing: float
+    gains: NDArray[np.complex64], places: NDArray[np.floating], spacing: float
 ) -> NDArray[np.complex64]:
     """Path gains at ``places`` [samples], ``[m, knots, paths]`` to ``[m, places, paths]``."""
     if gains.shape[1] == 1:
@@ -102,7 +112,7 @@ def between_knots(
     return np.einsum("mtkp,kt->mtp", around, weights)
 
 
-def _cubics(at: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cubics(at: NDArray[np.floating]) -> NDArray[np.float64]:
     """Lagrange's polynomials through the knots 0, 1, 2, 3: [4, ...], one at its own knot."""
     knots = range(KNOTS + 1)
     return np.array(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def phasors(turns: NDArray[np.float64]) -> NDArray[np.complex64]:
+def phasors(turns: NDArray[np.floating]) -> NDArray[np.complex64]:
     """exp(j 2 pi turns); whole turns are dropped while there are digits for it."""
     phases = (2 * np.pi * (turns - np.rint(turns))).astype(np.float32)
     waves = np.empty(phases.shape, np.complex64)
@@ -17,4 +17,5 @@ def phasors(turns: NDArray[np.float64]) -> NDArray[np.complex64]:
 
 def phases_of(values: NDArray[np.complex64]) -> NDArray[np.complex64]:
     """``values`` brought to magnitude one; zero stays zero."""
-    return values / np.maximum(np.abs(values), np.finfo(np.float32).tiny)
+    smallest = np.finfo(np.float32).tiny
+    return np.divide(values, np.maximum(np.abs(values), smallest), dtype=np.complex64)

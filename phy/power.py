@@ -57,14 +57,18 @@ class Precoding(NamedTuple):
         return np.sqrt(self.cost) * phases_of(channel.estimate).conj()
 
 
-def _active(channel: Channel | TimeChannel, truncation: float) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _active(
+    channel: Channel | TimeChannel, truncation: float
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """|h^|^2 and where it is above the threshold."""
     strength = np.abs(channel.estimate)
     np.square(strength, out=strength)
     return strength, strength > np.float32(max(truncation, SMALLEST))
 
 
-def invert(channel: Channel | TimeChannel, path_gain: NDArray[np.float64], truncation: float) -> Precoding:
+def invert(
+    channel: Channel | TimeChannel, path_gain: NDArray[np.float64], truncation: float
+) -> Precoding:
     """Channel inversion where the estimate is strong enough. ``path_gain [num_clients]``."""
     strength, active = _active(channel, truncation)
     np.maximum(strength, np.float32(SMALLEST), out=strength)

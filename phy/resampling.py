@@ -44,7 +44,10 @@ def delayed(
     """``samples [m, n]`` at n - delay - drift n, with a delay and a drift for each of m."""
     drifts = np.zeros(len(delay)) if drift is None else drift
     return np.stack(
-        [_shifted(*each) if each[2] == 0 else _drifting(*each) for each in zip(samples, delay, drifts, strict=True)]
+        [
+            _shifted(*each) if each[2] == 0 else _drifting(*each)
+            for each in zip(samples, delay, drifts, strict=True)
+        ]
     )
 
 
@@ -60,9 +63,7 @@ def _shifted(
     return np.convolve(around, kernel[::-1], mode="valid").astype(np.complex64)
 
 
-def _drifting(
-    samples: NDArray[np.complex64], delay: float, drift: float
-) -> NDArray[np.complex64]:
+def _drifting(samples: NDArray[np.complex64], delay: float, drift: float) -> NDArray[np.complex64]:
     count = len(samples)
     places = np.arange(count) * (1 - drift) - delay
     whole = np.floor(places).astype(np.int64)

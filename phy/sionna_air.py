@@ -9,7 +9,7 @@ from phy import quiet
 from phy.convolution import Pieces, between_knots
 from phy.grid import OfdmGrid
 from phy.time_channel import TimeChannel
-from phy.waveform import from_bins, in_bins
+from phy.waveform import empty_bins, from_bins, in_bins
 
 
 class SionnaAir:
@@ -26,12 +26,24 @@ class SionnaAir:
         self.grid, self.amplitude = grid, amplitude.astype(np.float32)
         self._modulator = OFDMModulator(grid.cp_length, precision="single")
 
+    def clean(
+        self, elements: NDArray[np.complex64], channel: TimeChannel, window_advance: int
+    ) -> None:
+        """Sionna knows no short way."""
+
     def modulate(self, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
-        bins = np.fft.fftshift(in_bins(self.grid, elements, self.grid.fft_size), axes=-1)
+        bins = np.fft.fftshift(
+            in_bins(self.grid, elements, empty_bins(elements, self.grid.fft_size)), axes=-1
+        )
         return np.asarray(self._modulator(quiet.tensorflow().constant(bins)))
 
     def propagate(
-        self, samples: NDArray[np.complex64], channel: TimeChannel, burst: int, *, add: bool = True
+        self,
+        samples: NDArray[np.complex64],
+        channel: TimeChannel,
+        burst: int,
+        *,
+        add: bool = True,
     ) -> NDArray[np.complex64]:
         # one client at a time: the tensors of paths, taps and samples are large
         arrived = np.stack(
@@ -48,7 +60,7 @@ class SionnaAir:
         lags = channel.lags
         gains = channel.gains[burst][client : client + 1] * self.amplitude[client]
         if gains.shape[1] > 1:
-            pieces = Pieces(self.grid, len(samples), lags.count)
+            pieces = Pieces(self.grid, len(samples), lags.num_taps, moving=True)
             outputs = np.arange(pieces.num_outputs, dtype=np.float64)
             gains = between_knots(gains, outputs, pieces.knot_spacing)
         delays = channel.delays if channel.delays.ndim == 1 else channel.delays[client]
@@ -57,7 +69,7 @@ class SionnaAir:
         tau = tf.constant(delays[None, None, None], tf.float32)
         rate = tf.constant(self.grid.sampling_rate, tf.float32)
         taps = cir_to_time_channel(rate, a, tau, lags.first, lags.last)
-        apply = ApplyTimeChannel(len(samples), lags.count, precision="single")
+        apply = ApplyTimeChannel(len(samples), lags.num_taps, precision="single")
         return np.asarray(apply(tf.constant(samples[None, None, None]), taps))[0, 0, 0]
 
     def demodulate(

@@ -17,7 +17,7 @@ from phy.csi import qpsk_pilots
 from phy.grid import OfdmGrid
 from phy.phasors import phasors
 from phy.randomness import complex_normal
-from phy.waveform import in_bins
+from phy.waveform import empty_bins, in_bins
 
 SHORT_PARTS = 8  # equal parts of the coarse preamble, which set its range
 FINER = 8  # of a sample, to which a time of arrival is found
@@ -40,9 +40,7 @@ class CarrierSync:
     largest_offset = 3.5  # spacings; the coarse preamble is ambiguous at 4
 
     def __post_init__(self) -> None:
-        assign(
-            self, snr_db=number("CarrierSync.snr_db", self.snr_db, least=-200, infinite=True)
-        )
+        assign(self, snr_db=number("CarrierSync.snr_db", self.snr_db, least=-200, infinite=True))
 
     def check(self, grid: OfdmGrid) -> None:
         """Refuse a grid that has no room for the preamble."""
@@ -73,7 +71,7 @@ class CarrierSync:
         # the same energy on fewer carriers
         short = symbol * np.where(comb, np.sqrt(len(comb) / comb.sum()), 0).astype(np.float32)
         received = [
-            fft.ifft(in_bins(grid, elements.astype(np.complex64), size), norm="ortho")
+            fft.ifft(in_bins(grid, elements, empty_bins(elements, size)), norm="ortho")
             for elements in (short, symbol, symbol)
         ]
         turns = np.multiply.outer(offset / size, np.arange(3 * size))
@@ -131,7 +129,7 @@ class TimingAdvance:
         noise = complex_normal(rng, response.shape, 10 ** (-self.snr_db / 20))
         arrived = response * ramps * pilots + noise
         fit = arrived * (estimate * pilots).conj()
-        profile = np.abs(fft.ifft(in_bins(grid, fit, FINER * grid.fft_size)))
+        profile = np.abs(fft.ifft(in_bins(grid, fit, empty_bins(fit, FINER * grid.fft_size))))
         places = np.argmax(profile, axis=1)
         found = (places + profile.shape[1] // 2) % profile.shape[1] - profile.shape[1] // 2
         return self.resolution * np.rint(found / (FINER * self.resolution))

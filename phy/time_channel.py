@@ -33,7 +33,7 @@ class Lags(NamedTuple):
     last: int
 
     @property
-    def count(self) -> int:
+    def num_taps(self) -> int:
         return self.last - self.first + 1
 
 
@@ -73,17 +73,16 @@ class TimeChannel(NamedTuple):
     delays: NDArray[np.float64]
     lags: Lags
 
-    def spectra(self, burst: int, grid: OfdmGrid, pieces: Pieces) -> NDArray[np.complex64]:
-        """[num_clients, knots, pieces.fft_size], of the taps counted from the first."""
-        gains = self.gains[burst]
-        return _mixed(gains, self.delays, self.lags, grid, pieces.fft_size)
+    def spectra(self, burst: int, grid: OfdmGrid, fft_size: int) -> NDArray[np.complex64]:
+        """[num_clients, knots, fft_size], of the taps counted from the first."""
+        return _mixed(self.gains[burst], self.delays, self.lags, grid, fft_size)
 
 
 class Look(NamedTuple):
     """When clients look at a channel that moves.
 
     symbols : the number of OFDM symbols of each burst
-    window : the middle of a symbol's FFT, counted from its prefix [samples]
+    window : the middle of a symbol's FFT, counted from when its prefix begins to arrive [samples]
     pilots_per_slot : those who spend pilots look once a slot, in the middle of its data; who
         spends none knows the channel in the middle of every symbol's FFT
     delay : how long before they send [s]
@@ -94,14 +93,14 @@ class Look(NamedTuple):
     pilots_per_slot: int
     delay: float
 
-    def places(self, burst: int, grid: OfdmGrid) -> NDArray[np.float64]:
-        """[samples], from the burst's beginning."""
+    def places(self, burst: int, grid: OfdmGrid) -> NDArray[np.floating]:
+        """[samples], counted from when the first lag of a burst's first sample arrives."""
         length, count = symbol_length(grid), self.symbols[burst]
         if self.pilots_per_slot:
             return np.array([count * length / 2])
         return np.arange(count) * float(length) + self.window
 
-    def starts(self, grid: OfdmGrid) -> NDArray[np.float64]:
+    def starts(self, grid: OfdmGrid) -> NDArray[np.floating]:
         """Of the bursts [samples]: a slot's pilots come before its data."""
         length, pilots = symbol_length(grid), self.pilots_per_slot
         period = (grid.symbols_per_slot + pilots) * length
@@ -130,20 +129,22 @@ def draw_time_channel(
 
     most = known or Lags(-SPILL, grid.fft_size + SPILL)
     length = symbol_length(grid)
-    pieces = [Pieces(grid, count * length, most.count) for count in look.symbols]
+    pieces = [Pieces(grid, count * length, most.num_taps, moving=True) for count in look.symbols]
     starts = look.starts(grid)
     places = [look.places(burst, grid) for burst in range(len(pieces))]
     instants = [start + most.first + each.knots for start, each in zip(starts, pieces, strict=True)]
     ends = np.cumsum([len(each) for each in instants])
     if look.delay > 0:
         before = look.delay * grid.sampling_rate
-        instants += [start + at - before for start, at in zip(starts, places, strict=True)]
+        instants += [
+            start + most.first + at - before for start, at in zip(starts, places, strict=True)
+        ]
     when = time + np.concatenate(instants) / grid.sampling_rate
     taps = fading.draw(clients, when, rng, device_rng)
     lags = known or _drawn_lags(taps, grid)
     *gains, seen = np.split(taps.gains, ends, axis=1)
     now = [
-        between_knots(each, at - most.first, piece.knot_spacing)
+        between_knots(each, at, piece.knot_spacing)
         for each, at, piece in zip(gains, places, pieces, strict=True)
     ]
     response = _mixed(np.concatenate(now, axis=1), taps.delays, lags, grid, None)
@@ -154,13 +155,6 @@ def draw_time_channel(
 def _drawn_lags(taps: Taps, grid: OfdmGrid) -> Lags:
     """Of paths that are known only now: they begin as far before zero as they may."""
     return Lags(-SPILL, _last_sample(longest_delay(taps), grid) + SPILL)
-
-
-def taps_of(
-    gains: NDArray[np.complex64], delays: NDArray[np.float64], lags: Lags, grid: OfdmGrid
-) -> NDArray[np.complex64]:
-    """``[num_clients, times, paths]`` to ``[num_clients, times, lags.count]``."""
-    return gains @ _pulses(delays, lags, grid).astype(np.float32)
 
 
 def _pulses(delays: NDArray[np.float64], lags: Lags, grid: OfdmGrid) -> NDArray[np.float64]:
@@ -190,7 +184,7 @@ def _response(
         turns = np.multiply.outer(np.arange(lags.first, lags.last + 1), grid.used_carriers)
         turns = turns / grid.fft_size
     else:
-        turns = np.multiply.outer(np.arange(lags.count), np.arange(fft_size)) / fft_size
+        turns = np.multiply.outer(np.arange(lags.num_taps), np.arange(fft_size)) / fft_size
     waves = np.exp(-2j * np.pi * turns)
     return (_pulses(delays, lags, grid) @ waves).astype(np.complex64)
 

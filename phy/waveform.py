@@ -19,6 +19,7 @@ from scipy import fft
 
 from phy.grid import OfdmGrid
 from phy.phasors import phasors
+from phy.scratch import scratch
 
 PAPR_OVERSAMPLING = 4  # beyond which the peaks of a band-limited signal hardly grow
 
@@ -31,7 +32,8 @@ def symbol_length(grid: OfdmGrid) -> int:
 def modulate(grid: OfdmGrid, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
     """``[..., num_symbols, used carriers]`` to ``[..., samples]``."""
     *leading, num_symbols, _ = elements.shape
-    body = fft.ifft(in_bins(grid, elements, grid.fft_size), norm="ortho", overwrite_x=True)
+    bins = scratch("bins", (*leading, num_symbols, grid.fft_size))
+    body = fft.ifft(in_bins(grid, elements, bins), norm="ortho", overwrite_x=True)
     samples = np.empty((*leading, num_symbols, symbol_length(grid)), np.complex64)
     samples[..., grid.cp_length :] = body
     samples[..., : grid.cp_length] = body[..., grid.fft_size - grid.cp_length :]
@@ -50,24 +52,36 @@ def demodulate(
     shape = (*samples.shape[:-1], num_symbols, symbol_length(grid))
     windows = samples[..., :length].reshape(shape)[..., grid.cp_length :]
     elements = from_bins(grid, fft.fft(windows, norm="ortho"))
-    return elements * _window_phases(grid, first) if first else elements
+    return elements * shift_phases(grid, first) if first else elements
 
 
 @lru_cache(maxsize=8)
-def _window_phases(grid: OfdmGrid, first: int) -> NDArray[np.complex64]:
-    return phasors(-first / grid.fft_size * grid.used_carriers)
+def shift_phases(grid: OfdmGrid, shift: int) -> NDArray[np.complex64]:
+    """What a delay of ``shift`` samples does to the used carriers of a periodic signal."""
+    return phasors(-shift / grid.fft_size * grid.used_carriers)
 
 
-def in_bins(grid: OfdmGrid, elements: NDArray, fft_size: int) -> NDArray[np.complex64]:
+def in_bins(
+    grid: OfdmGrid, elements: NDArray[np.complex64], bins: NDArray[np.complex64]
+) -> NDArray[np.complex64]:
     """The used carriers at their places in an FFT of at least the grid's size, all else zero."""
     used, below = grid.used_carriers, _num_below(grid)
-    bins = np.zeros((*elements.shape[:-1], fft_size), np.complex64)
+    size = bins.shape[-1]
+    start, middle, end = size, 0, 0
     if below:
-        start = fft_size + used[0]
+        start = size + int(used[0])
         bins[..., start : start + below] = elements[..., :below]
+        bins[..., start + below :] = 0
     if below < len(used):
-        bins[..., used[below] : used[-1] + 1] = elements[..., below:]
+        middle, end = int(used[below]), int(used[-1]) + 1
+        bins[..., middle:end] = elements[..., below:]
+    bins[..., :middle] = 0
+    bins[..., end:start] = 0
     return bins
+
+
+def empty_bins(elements: NDArray[np.complex64], fft_size: int) -> NDArray[np.complex64]:
+    return np.empty((*elements.shape[:-1], fft_size), np.complex64)
 
 
 def from_bins(grid: OfdmGrid, bins: NDArray[np.complex64]) -> NDArray[np.complex64]:
@@ -95,7 +109,13 @@ def papr(
     The peaks between samples are seen with ``oversampling``; 1 is the Nyquist rate. NaN for an
     empty symbol.
     """
-    bins = in_bins(grid, elements, grid.fft_size * oversampling)
-    power = np.square(np.abs(fft.ifft(bins, norm="ortho", overwrite_x=True)))
-    mean = power.mean(axis=-1, dtype=np.float64)
+    bins = in_bins(grid, elements, empty_bins(elements, grid.fft_size * oversampling))
+    power = power_of(fft.ifft(bins, norm="ortho", overwrite_x=True))
+    mean = power.mean(axis=-1)
     return np.divide(power.max(axis=-1), mean, out=np.full(mean.shape, np.nan), where=mean > 0)
+
+
+def power_of(samples: NDArray[np.complex64]) -> NDArray[np.float32]:
+    """|x|^2"""
+    power = np.abs(samples)
+    return np.square(power, out=power)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from phy.phasors import phases_of
 from phy.randomness import complex_normal
 from phy.sionna_air import SionnaAir
 from phy.time_channel import TimeChannel
-from phy.waveform import demodulate, papr, symbol_length
+from phy.waveform import papr, power_of, symbol_length
 
 
 class Hardware(NamedTuple):
@@ -82,29 +83,49 @@ class WaveformUplink:
         rms : [num_clients], the root of the mean sample power that clients are allowed
         noise_std : root of N0, of a complex sample
         """
-        nothing = np.zeros(len(data))
-        measured = Measured(nothing.copy(), nothing.copy(), nothing.copy())
+        measured = Measured(*np.zeros((3, len(data))))
         received = np.empty(data.shape[1:], np.complex64)
         for number, symbols in enumerate(self.bursts):
-            look = self._look_at(channel, number, symbols)
-            elements = self._with_pilots(data[:, symbols], rms, look.estimate)
+            count = symbols.stop - symbols.start
+            response, estimate = self._looks(channel, number, symbols)
+            elements = self._with_pilots(data[:, symbols], rms, estimate)
             burst = Burst(
-                self.grid, elements.shape[1], rms, hardware.clients, rng, look.response, look.estimate
+                self.grid, count, rms, hardware.clients, rng, response[:, 0], estimate[:, 0]
             )
-            samples = self._transmitted(elements, burst, measured)
-            heard = self.air.propagate(samples, channel, number)
-            measured.arrived += float(_energy(heard))
-            heard = self._waited(heard)
+            heard = self._heard(elements, channel, number, burst, measured)
+            measured.arrived += float(power_of(self._windows(heard, count)).sum())
             if noise_std > 0:
                 heard += complex_normal(rng, heard.shape, noise_std)
-            heard, notes = self._through_receiver(heard[None], hardware.server, elements.shape[1], rng)
-            share = elements.shape[1] / self.num_symbols
-            measured.server_clipped += share * float(notes.get("clip_rate", nothing)[0])
-            measured.clipped += share * burst.notes.get("clip_rate", 0.0)
-            first = channel.lags.first - self.window_advance
-            arrived = self.air.demodulate(heard[0], first, elements.shape[1])
-            received[symbols] = self._without_pilots(arrived)
+            if self.receive:
+                at_server = self._at_server(heard, count, hardware, rng)
+                heard = self._through_receiver(heard, at_server)
+                clipped = float(at_server.notes.get("clip_rate", np.zeros(1))[0])
+                measured.server_clipped += count / self.num_symbols * clipped
+            received[symbols] = self._without_pilots(self._demodulated(heard, channel, count))
         return received, measured
+
+    def papr(
+        self,
+        data: NDArray[np.complex64],
+        rms: NDArray[np.float64],
+        channel: TimeChannel,
+        hardware: Hardware,
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """[num_clients, num_symbols], oversampled, as symbols leave digital baseband."""
+        ratios = []
+        for number, symbols in enumerate(self.bursts):
+            _, estimate = self._looks(channel, number, symbols)
+            elements = self._with_pilots(data[:, symbols], rms, estimate)
+            burst = Burst(self.grid, elements.shape[1], rms, hardware.clients, rng)
+            ratios.append(papr(self.grid, self._digital(elements, burst)))
+        return np.concatenate(ratios, axis=1)
+
+    def _digital(self, elements: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
+        """As they are before the first analog part."""
+        if self.transmit and isinstance(self.transmit[0], ClipAndFilter):
+            return self.transmit[0].clipped(elements, burst)
+        return elements
 
     def seen_through_faults(
         self,
@@ -115,65 +136,101 @@ class WaveformUplink:
     ) -> NDArray[np.complex64]:
         """What hardware makes of the response, [num_clients, 1, used carriers], one if nothing.
 
-        Each client alone sends a symbol of pilots at its budgeted power.
+        Each client alone sends a symbol of pilots at its budgeted power, without noise.
         """
-        look = self._look_at(channel, 0, slice(0, 1))
+        response, estimate = self._looks(channel, 0, slice(0, 1))
         used = len(self.grid.used_carriers)
         amplitude = (rms * np.sqrt(self.grid.fft_size / used)).astype(np.float32)
-        sent = qpsk_pilots(1, used) * amplitude[:, None, None]
-        burst = Burst(self.grid, 1, rms, hardware.clients, rng, look.response, look.estimate)
+        sent = amplitude[:, None, None] * qpsk_pilots(1, used)
+        burst = Burst(self.grid, 1, rms, hardware.clients, rng, response[:, 0], estimate[:, 0])
         samples = self.air.modulate(sent)
         for fault in self.transmit:
             samples = fault.apply(samples, burst)
-        heard = self._waited(self.air.propagate(samples, channel, 0, add=False))
-        arrived = np.stack(
-            [self._through_receiver(each[None], hardware.server, 1, rng)[0][0] for each in heard]
-        )
-        first = channel.lags.first - self.window_advance
-        elements = self.air.demodulate(arrived, first, 1)
-        expected = sent * (self.air.amplitude[:, None, None] * look.response[:, None])
-        factor = np.ones_like(elements)
-        return np.divide(elements, expected, out=factor, where=np.abs(expected) > 0)
+        alone = self._waited(self.air.propagate(samples, channel, 0, add=False))
+        heard = [
+            self._through_receiver(each, self._at_server(each, 1, hardware, rng)) for each in alone
+        ]
+        arrived = self._demodulated(np.stack(heard), channel, 1)
+        expected = sent * (self.air.amplitude[:, None, None] * response)
+        return np.divide(arrived, expected, out=np.ones_like(arrived), where=expected != 0)
 
-    def _look_at(self, channel: TimeChannel, number: int, symbols: slice) -> _Look:
-        """The clients' look at the channel for a burst."""
+    def _looks(
+        self, channel: TimeChannel, number: int, symbols: slice
+    ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
+        """Response and estimate for the symbols of a burst, [num_clients, 1 or symbols, used]."""
         looks = channel.response.shape[1]
-        which = 0 if looks == 1 else symbols.start if looks == self.num_symbols else number
-        return _Look(channel.response[:, which], channel.estimate[:, which])
+        which = slice(number, number + 1)
+        if looks == 1:
+            which = slice(0, 1)
+        elif looks == self.num_symbols:
+            which = symbols
+        return channel.response[:, which], channel.estimate[:, which]
 
-    def _transmitted(
-        self, elements: NDArray[np.complex64], burst: Burst, measured: Measured
+    def _heard(
+        self,
+        elements: NDArray[np.complex64],
+        channel: TimeChannel,
+        number: int,
+        burst: Burst,
+        measured: Measured,
     ) -> NDArray[np.complex64]:
+        """What comes to the antenna without noise, from when the server listens."""
+        if not self.transmit and not self.receive:
+            short = self.air.clean(elements, channel, self.window_advance)
+            if short is not None:
+                heard, power = short
+                measured.energy += power.sum(axis=(1, 2))
+                prefix = power[..., self.grid.fft_size - self.grid.cp_length :]
+                measured.energy += prefix.sum(axis=(1, 2))
+                measured.peak = np.maximum(measured.peak, power.max(axis=(1, 2)))
+                return self._waited(heard)
         samples = self.air.modulate(elements)
-        digital = elements[:, 0]
         for fault in self.transmit:
             samples = fault.apply(samples, burst)
-            if isinstance(fault, ClipAndFilter):
-                digital = demodulate(self.grid, samples, 0, 1)[:, 0]
-        if not len(measured.papr):
-            measured.papr = papr(self.grid, digital)
-        power = np.square(np.abs(samples))
-        measured.energy += power.sum(axis=1, dtype=np.float64)
+        if self.transmit and number == 0:
+            measured.papr = papr(self.grid, self._digital(elements[:, :1], burst))[:, 0]
+        power = power_of(samples)
+        measured.energy += power.sum(axis=1)
         measured.peak = np.maximum(measured.peak, power.max(axis=1))
-        return samples
+        measured.clipped += burst.num_symbols / self.num_symbols * burst.notes.get("clip_rate", 0.0)
+        return self._waited(self.air.propagate(samples, channel, number))
 
     def _waited(self, heard: NDArray[np.complex64]) -> NDArray[np.complex64]:
         """The server listens before the first sample could arrive."""
         if not self.window_advance:
             return heard
-        return np.concatenate(
-            [np.zeros((*heard.shape[:-1], self.window_advance), np.complex64), heard], axis=-1
-        )
+        silence = np.zeros((*heard.shape[:-1], self.window_advance), np.complex64)
+        return np.concatenate([silence, heard], axis=-1)
+
+    def _windows(self, heard: NDArray[np.complex64], count: int) -> NDArray[np.complex64]:
+        """What the server's FFTs take in."""
+        return heard[: count * symbol_length(self.grid)].reshape(count, -1)[
+            :, self.grid.cp_length :
+        ]
+
+    def _at_server(
+        self,
+        heard: NDArray[np.complex64],
+        count: int,
+        hardware: Hardware,
+        rng: np.random.Generator,
+    ) -> Burst:
+        """Gain control sets the server's hardware up for what arrives."""
+        rms = np.array([math.sqrt(power_of(self._windows(heard, count)).mean())])
+        return Burst(self.grid, count, rms, hardware.server, rng)
 
     def _through_receiver(
-        self, heard: NDArray[np.complex64], server: Devices, num_symbols: int, rng: np.random.Generator
-    ) -> tuple[NDArray[np.complex64], dict[str, NDArray[np.float64]]]:
-        """``[1, n]``, as gain control sets it up for what arrives."""
-        rms = np.sqrt(_energy(heard) / heard.shape[1])
-        burst = Burst(self.grid, num_symbols, np.array([rms]), server, rng)
+        self, heard: NDArray[np.complex64], burst: Burst
+    ) -> NDArray[np.complex64]:
+        samples = heard[None]
         for fault in self.receive:
-            heard = fault.apply(heard, burst)
-        return heard, burst.notes
+            samples = fault.apply(samples, burst)
+        return samples[0]
+
+    def _demodulated(
+        self, heard: NDArray[np.complex64], channel: TimeChannel, count: int
+    ) -> NDArray[np.complex64]:
+        return self.air.demodulate(heard, channel.lags.first - self.window_advance, count)
 
     def _with_pilots(
         self, data: NDArray[np.complex64], rms: NDArray[np.float64], estimate: NDArray[np.complex64]
@@ -185,8 +242,8 @@ class WaveformUplink:
         elements = np.empty((*data.shape[:2], len(is_pilot)), np.complex64)
         elements[..., ~is_pilot] = data
         amplitude = (rms * np.sqrt(self.grid.fft_size / self.grid.num_carriers)).astype(np.float32)
-        turned = phases_of(estimate[:, is_pilot]).conj() * qpsk_pilots(1, self.grid.pilots)
-        elements[..., is_pilot] = (amplitude[:, None] * turned)[:, None]
+        turned = phases_of(estimate[..., is_pilot]).conj() * qpsk_pilots(1, self.grid.pilots)
+        elements[..., is_pilot] = amplitude[:, None, None] * turned
         return elements
 
     def _without_pilots(self, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
@@ -196,12 +253,3 @@ class WaveformUplink:
         is_pilot = self.grid.is_pilot
         pilots = (elements[..., is_pilot] * qpsk_pilots(1, self.grid.pilots).conj()).sum(axis=-1)
         return elements[..., ~is_pilot] * phases_of(pilots).conj()[..., None]
-
-
-class _Look(NamedTuple):
-    response: NDArray[np.complex64]
-    estimate: NDArray[np.complex64]
-
-
-def _energy(samples: NDArray[np.complex64]) -> np.float64:
-    return np.square(samples.view(np.float32)).sum(dtype=np.float64)

@@ -18,7 +18,7 @@ from scipy import fft
 
 from phy.checks import assign, integer, number
 from phy.impairments.burst import Burst
-from phy.waveform import from_bins, in_bins, modulate, symbol_length
+from phy.waveform import demodulate, empty_bins, from_bins, in_bins, modulate
 
 
 def saturation(burst: Burst, backoff_db: float) -> NDArray[np.float32]:
@@ -108,18 +108,22 @@ class ClipAndFilter:
         )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
+        elements = demodulate(burst.grid, samples, 0, burst.num_symbols)
+        return modulate(burst.grid, self.clipped(elements, burst))
+
+    def clipped(self, elements: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
+        """``[num_devices, num_symbols, used carriers]`` as they leave."""
         grid, size = burst.grid, burst.grid.fft_size * self.oversampling
-        shape = (len(samples), burst.num_symbols, symbol_length(grid))
-        bodies = samples.reshape(shape)[..., grid.cp_length :]
-        elements = from_bins(grid, fft.fft(bodies, norm="ortho"))
         level = saturation(burst, self.backoff_db)[..., None] / np.float32(self.oversampling**0.5)
         for _ in range(self.passes):
-            fine = fft.ifft(in_bins(grid, elements, size), norm="ortho", overwrite_x=True)
+            fine = fft.ifft(
+                in_bins(grid, elements, empty_bins(elements, size)), norm="ortho", overwrite_x=True
+            )
             amplitude = np.abs(fine)
             note_clipping(amplitude.reshape(len(fine), -1), level[..., 0], burst)
             fine *= level / np.maximum(amplitude, level)
             elements = from_bins(grid, fft.fft(fine, norm="ortho", overwrite_x=True))
-        return modulate(grid, elements)
+        return elements
 
 
 def checked_backoff(owner: str, value: float) -> float:

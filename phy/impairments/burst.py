@@ -38,7 +38,9 @@ class Devices:
             # the last word of the counter keeps faults apart from each other and from the fading
             place = [0, 0, 0, 1 + zlib.crc32(purpose.encode())]
             uniform = [
-                np.random.Generator(np.random.Philox(key=[self.key, member], counter=place)).random()
+                np.random.Generator(
+                    np.random.Philox(key=[self.key, member], counter=place)
+                ).random()
                 for member in self.members
             ]
             edge = ndtr(-LARGEST_DEVIATION)

@@ -47,15 +47,16 @@ class TimingOffset:
         largest = np.abs(self.offset).max() + LARGEST_DEVIATION * self.std
         if largest > grid.fft_size:
             raise ValueError(
-                f"TimingOffset(offset={self.offset!r}, std={self.std!r}) may reach {largest:.3g} "
-                "samples (four deviations) and is not allowed: give at most fft_size = "
+                f"TimingOffset(offset={self.offset!r}, std={self.std!r}) is not allowed: with four "
+                f"deviations it may reach {largest:.3g} samples, give at most fft_size = "
                 f"{grid.fft_size}, beyond which a symbol is taken for its neighbour"
             )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
         offset = burst.devices.values("TimingOffset.offset", self.offset, self.std)
         if self.advance is not None:
-            assert burst.response is not None and burst.estimate is not None
+            assert burst.response is not None
+            assert burst.estimate is not None
             offset = offset - self.advance.command(
                 offset, burst.grid, burst.response, burst.estimate, burst.rng
             )

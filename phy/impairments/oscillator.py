@@ -70,16 +70,19 @@ class CarrierOffset:
             if self.sync is not None:
                 why = "the range of sync"
             raise ValueError(
-                f"CarrierOffset(offset={self.offset!r}, std={self.std!r}, unit={self.unit!r}) may "
-                f"reach {largest * spacings_per_unit:.3g} subcarrier spacings (four deviations) and "
-                f"is not allowed: give at most {limit:g}, {why}"
+                f"CarrierOffset(offset={self.offset!r}, std={self.std!r}, unit={self.unit!r}) is "
+                f"not allowed: with four deviations it may reach "
+                f"{largest * spacings_per_unit:.3g} subcarrier spacings, give at most {limit:g}, "
+                f"{why}"
             )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
         scale = self._spacings_per_unit(burst.grid)
         offset = burst.devices.values("CarrierOffset.offset", self.offset, self.std, scale)
         if self.sync is not None:
-            offset = offset - self.sync.estimate(offset, burst.grid, burst.response, burst.rng)
+            assert burst.response is not None
+            found = self.sync.estimate(offset, burst.grid, burst.response, burst.rng)
+            offset = np.subtract(offset, found)
         turns = np.multiply.outer(offset / burst.grid.fft_size, np.arange(samples.shape[1]))
         return samples * phasors(turns)
 

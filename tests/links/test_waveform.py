@@ -1,0 +1,422 @@
+"""The time-domain link against the frequency-domain one, against Sionna, and by hand."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from links import OfdmLink, WaveformLink
+from links.ofdm import OfdmSlot
+from links.opening import Opening
+from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PilotCsi, Rayleigh, Rician, Tdl, quiet
+from phy.air import FastAir
+from phy.channel import Channel
+from phy.fading import Taps
+from phy.impairments import (
+    Adc,
+    CarrierOffset,
+    CarrierSync,
+    ClipAndFilter,
+    ClockOffset,
+    IqImbalance,
+    PhaseNoise,
+    Rapp,
+    SoftLimiter,
+    TimingAdvance,
+    TimingOffset,
+)
+from phy.randomness import complex_normal
+from phy.sionna_air import SionnaAir
+from phy.waveform import demodulate, modulate
+from tests.links.fixed import FixedFading
+
+SMALL = OfdmGrid(fft_size=64, cp_length=32, guards=(5, 4), symbols_per_slot=5)
+FADINGS = [
+    NoFading(),
+    Rayleigh(),
+    Rician(k_factor=2.0),
+    *(Tdl(model, delay_spread=100e-9) for model in "ABCDE"),
+]
+MOVING = [
+    Rayleigh(speed=50.0),
+    Tdl("C", delay_spread=200e-9, speed=50.0),
+    Tdl("D", delay_spread=100e-9, speed=5.0),
+]
+EVERY_FAULT = {
+    "transmit": (
+        ClipAndFilter(backoff_db=6),
+        IqImbalance(gain_std_db=0.3, phase_std_deg=2),
+        PhaseNoise(linewidth=300),
+        CarrierOffset(std=2.0, unit="ppm", sync=CarrierSync(snr_db=20)),
+        ClockOffset(std_ppm=20),
+        TimingOffset(std=1.5, advance=TimingAdvance(resolution=0.5)),
+        SoftLimiter(backoff_db=9),
+        Rapp(backoff_db=7),
+    ),
+    "receive": (
+        IqImbalance(gain_db=0.2, phase_deg=1),
+        CarrierOffset(offset=0.003),
+        PhaseNoise(linewidth=100),
+        Adc(bits=8),
+    ),
+    "window_advance": 4,
+}
+
+
+def frequency_slot(slot, link, opening):
+    """The OfdmSlot with the same channel and the same CSI as a waveform's."""
+    channels = [
+        Channel(each.response, each.estimate, Taps(each.gains[0][:, :1], each.delays))
+        for each in slot.channels
+    ]
+    names = ("grid", "truncation", "correction", "control", "budget", "snr_db", "path_gain")
+    options = {name: getattr(link, name) for name in names}
+    return OfdmSlot(OfdmLink(**options, csi=link.csi), opening, slot.packing, channels)
+
+
+@pytest.mark.parametrize("fading", FADINGS, ids=str)
+@pytest.mark.parametrize("csi", [None, NoisyCsi(0.05)], ids=str)
+def test_without_faults_it_is_the_ofdm_link(fading, csi, rng):
+    """The response of the same taps, and the same noise on the elements."""
+    check_same_as_ofdm(WaveformLink(fading=fading, **({"csi": csi} if csi else {})), rng)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"correction": "active"},
+        {"correction": "expected", "fading": Rayleigh()},
+        {"control": "mmse"},
+        {"budget": "round", "path_gain": (0.1, 1.0, 5.0)},
+        {"grid": SMALL, "fading": Tdl("A", delay_spread=20e-9)},
+        {"grid": OfdmGrid(fft_size=63, cp_length=30, guards=(0, 3)), "fading": Tdl("B")},
+        {"window_advance": 20},
+        {"receive": (Adc(bits=24, backoff_db=20),)},  # which takes the long way
+    ],
+    ids=str,
+)
+def test_every_option_is_that_of_the_ofdm_link(options, rng):
+    check_same_as_ofdm(WaveformLink(**options), rng)
+
+
+def check_same_as_ofdm(link, rng, clients=3, length=1901):
+    link = replace(link, snr_db=40.0)
+    signals = rng.standard_normal((clients, length)).astype(np.float32)
+    opening = Opening.of(clients, length, rng, None, 0.0, None)
+    slot = link.open(clients, length, rng)
+    other = frequency_slot(slot, link, opening)
+    other._noise_std = np.zeros(1)
+    gain = slot.max_gain(signals)
+    np.testing.assert_allclose(other.max_gain(signals), gain, rtol=1e-5)
+    drawn = copy.deepcopy(rng)
+    received = slot.send(signals, gain)
+    without_noise = other.send(signals, gain)
+    np.testing.assert_allclose(received.energy, without_noise.energy, rtol=1e-4, atol=1e-12)
+
+    # the samples of noise that the link drew, on the elements
+    grid, lags = link.grid, slot.channels[0].lags
+    noise = np.zeros((slot.packing.num_symbols, grid.num_carriers), np.complex64)
+    for start in range(0, len(noise), grid.symbols_per_slot):
+        symbols = min(grid.symbols_per_slot, len(noise) - start)
+        count = symbols * (grid.fft_size + grid.cp_length) + lags.num_taps - 1
+        std = np.sqrt(2) * slot._noise.std[0] / gain
+        samples = complex_normal(drawn, (count + link.window_advance,), std)
+        first = lags.first - link.window_advance
+        noise[start : start + symbols] = demodulate(grid, samples, first, symbols)
+    if link.control == "mmse":
+        noise = noise / slot.precodings[0].scale
+    factor = other.link.make_up(slot.precodings[0].active, np.full(clients, 1 / 3), other._chance)
+    expected = without_noise.total + slot.packing.unpack(
+        noise if factor is None else noise * factor
+    )
+    scale = np.linalg.norm(np.abs(signals).sum(axis=0)) + np.linalg.norm(noise)
+    assert np.linalg.norm(received.total - expected) < 1e-5 * scale
+
+
+def test_its_csi_is_that_of_sionnas_discrete_channel(rng):
+    """time_to_ofdm_channel of cir_to_time_channel, not the response of the continuous paths."""
+    quiet.sionna()
+    import tensorflow as tf
+    from sionna.phy.channel import cir_to_time_channel, time_to_ofdm_channel
+    from sionna.phy.ofdm import ResourceGrid
+
+    grid = OfdmGrid()
+    slot = WaveformLink(fading=Tdl("A")).open(3, 100, rng)
+    channel = slot.channels[0]
+    resources = ResourceGrid(1, grid.fft_size, grid.subcarrier_spacing, cyclic_prefix_length=64)
+    a = tf.constant(channel.gains[0][:, None, None, None, None].swapaxes(-1, -2))
+    tau = tf.constant(np.tile(channel.delays, (3, 1, 1, 1)), tf.float32)
+    rate = tf.constant(grid.sampling_rate, tf.float32)
+    taps = cir_to_time_channel(rate, a, tau, channel.lags.first, channel.lags.last)
+    taps = tf.repeat(taps, grid.fft_size + 64 + channel.lags.num_taps, axis=-2)
+    theirs = time_to_ofdm_channel(taps, resources, channel.lags.first)
+    theirs = np.asarray(theirs)[:, 0, 0, 0, 0, 0, grid.carriers + grid.fft_size // 2]
+    np.testing.assert_allclose(channel.response[:, 0], theirs, atol=2e-5)
+
+
+@pytest.mark.parametrize("fading", [*FADINGS, *MOVING], ids=str)
+@pytest.mark.parametrize("num_samples", [96, 480, 1000])
+def test_the_air_is_sionnas_sample_by_sample(fading, num_samples, rng):
+    clients = 3
+    symbols = -(-num_samples // 96)
+    link = WaveformLink(grid=replace(SMALL, symbols_per_slot=symbols), fading=fading)
+    channel = link.open(clients, 2 * 54 * symbols, rng).channels[0]
+    samples = complex_normal(rng, (clients, num_samples))
+    amplitude = np.array([1.0, 0.3, 2.0])
+    for add in (True, False):
+        ours, theirs = (
+            air(SMALL, amplitude).propagate(samples, channel, 0, add=add)
+            for air in (FastAir, SionnaAir)
+        )
+        assert ours.shape == theirs.shape
+        np.testing.assert_allclose(ours, theirs, atol=2e-5 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("fading", [*FADINGS, *MOVING], ids=str)
+@pytest.mark.parametrize("faults", [{}, EVERY_FAULT], ids=["clean", "faulty"])
+def test_engines_agree_on_a_round(fading, faults, rng):
+    link = WaveformLink(
+        grid=replace(SMALL, pilots=4), fading=fading, entry_snr_db=20, csi=NoisyCsi(0.01), **faults
+    )
+    seed = int(rng.integers(2**32))
+    signals = rng.standard_normal((3, 901)).astype(np.float32)
+    results = []
+    for engine in ("fast", "sionna"):
+        drawn, device = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        slot = replace(link, engine=engine).open(3, 901, drawn, device_rng=device, time=1.0)
+        results.append(slot.send(signals, slot.max_gain(signals)))
+    ours, theirs = results
+    # a sample on the edge of an ADC's step may fall to either side
+    error = np.linalg.norm(ours.total - theirs.total) / np.linalg.norm(theirs.total)
+    assert error < (2e-2 if faults else 1e-4)
+    np.testing.assert_allclose(ours.energy, theirs.energy, rtol=1e-4)
+    for name, value in theirs.diagnostics.items():
+        np.testing.assert_allclose(
+            ours.diagnostics[name], value, rtol=2e-3, atol=1e-2 if faults else 1e-5, err_msg=name
+        )
+
+
+@pytest.mark.parametrize("cp_length", [2, 5, 12])
+def test_a_prefix_that_is_too_short_fails_as_in_stock_sionna(cp_length, rng):
+    """Interference between symbols and carriers, by blocks of Sionna's put together here."""
+    quiet.sionna()
+    import tensorflow as tf
+    from sionna.phy.channel import ApplyTimeChannel, cir_to_time_channel
+    from sionna.phy.ofdm import OFDMDemodulator, OFDMModulator
+
+    grid = OfdmGrid(fft_size=64, cp_length=cp_length, guards=(5, 4))
+    gains = complex_normal(rng, (2, 4)) + np.array([[2], [2j]])
+    delays = np.array([0.0, 3.3, 7.1, 10.0]) / grid.sampling_rate
+    link = WaveformLink(
+        grid=grid, fading=FixedFading(gains, delays), snr_db=np.inf, interleaver_seed=None
+    )
+    length = 2 * grid.num_carriers * 6
+    signals = rng.standard_normal((2, length)).astype(np.float32)
+    slot = link.open(2, length, rng)
+    received = slot.send(signals, 1e-3, enforce=False).total
+
+    lags = slot.channels[0].lags
+    data = signals.reshape(2, 6, grid.num_carriers, 2) @ np.array([1, 1j])
+    response = slot.channels[0].response
+    sent = np.zeros((2, 6, 64), np.complex64)
+    strong = np.abs(response) ** 2 > 0.05
+    sent[..., grid.carriers + 32] = data * np.where(strong, 1 / response, 0)
+    samples = OFDMModulator(cp_length)(tf.constant(sent[None, :, None]))
+    a = tf.constant(gains[None, None, None, :, None, :, None], tf.complex64)
+    tau = tf.constant(np.tile(delays, (1, 1, 2, 1)), tf.float32)
+    rate = tf.constant(grid.sampling_rate, tf.float32)
+    taps = cir_to_time_channel(rate, a, tau, lags.first, lags.last)
+    arrived = ApplyTimeChannel(samples.shape[-1], lags.num_taps)(samples, taps)
+    arrived = arrived[..., : 6 * (64 + cp_length)]
+    theirs = np.asarray(OFDMDemodulator(64, lags.first, cp_length)(arrived))[0, 0, 0]
+    theirs = theirs[:, grid.carriers + 32].reshape(-1).view(np.float32)
+    np.testing.assert_allclose(received, theirs, atol=1e-4 * np.abs(theirs).max())
+    truth = (data * strong).sum(axis=0).reshape(-1).astype(np.complex64).view(np.float32)
+    assert np.square(theirs - truth).mean() > 1e-4 * np.square(truth).mean()
+
+
+@pytest.mark.parametrize("advance", [0, 7])
+def test_a_moving_channel_is_known_in_the_middle_of_each_fft(advance, rng):
+    """Moving fading is a function of time, so it can be asked for at any instant."""
+    grid, speed = OfdmGrid(symbols_per_slot=6), 30.0
+    fading = Tdl("B", delay_spread=200e-9, speed=speed)
+    device = np.random.default_rng(int(rng.integers(2**32)))
+    link = WaveformLink(grid=grid, fading=fading, window_advance=advance)
+    slot = link.open(2, 800 * 8, rng, time=3.0, device_rng=device)
+    response = slot.channels[0].response
+    assert response.shape == (2, 8, 400)
+    starts = 3.0 + np.array([0, 1, 2, 3, 4, 5, 6, 7]) * grid.symbol_duration
+    middle = starts + (grid.cp_length - 6 - advance + 511 / 2) / grid.sampling_rate
+    still = fading.draw(np.arange(2), middle, rng, device)
+    lags = slot.channels[0].lags
+    pulses = np.sinc(
+        np.arange(lags.first, lags.last + 1) - fading.delays[:, None] * grid.sampling_rate
+    )
+    turns = np.outer(np.arange(lags.first, lags.last + 1), grid.carriers) / 512
+    expected = still.gains @ pulses @ np.exp(-2j * np.pi * turns)
+    np.testing.assert_allclose(response, expected, atol=1e-4)
+
+    # and its paths at any sample of the second slot's burst follow those of the fading
+    at = np.arange(0, 1152 + lags.num_taps - 1)
+    gains = slot.channels[0].gains[1]
+    from phy.convolution import between_knots
+
+    when = 3.0 + (6 * 576 + lags.first + at) / grid.sampling_rate
+    exact = fading.draw(np.arange(2), when, rng, device).gains
+    np.testing.assert_allclose(between_knots(gains, at * 1.0, 288), exact, atol=2e-5)
+
+
+def test_pilots_look_once_a_slot_and_ageing_looks_back(rng):
+    grid = OfdmGrid(symbols_per_slot=4)
+    fading = Tdl("A", speed=30.0)
+    device = np.random.default_rng(int(rng.integers(2**32)))
+    options = {"grid": grid, "fading": fading}
+    piloted = WaveformLink(csi=PilotCsi(snr_db=np.inf), **options).open(2, 8000, rng)
+    assert piloted.channels[0].estimate.shape == (2, 3, 400)
+    np.testing.assert_allclose(
+        piloted.channels[0].estimate, piloted.channels[0].response, atol=1e-5
+    )
+    aged = WaveformLink(csi=AgedCsi(1e-3), **options).open(2, 1600, rng, device_rng=device, time=1)
+    fresh = WaveformLink(**options).open(2, 1600, rng, device_rng=device, time=1 - 1e-3)
+    np.testing.assert_allclose(
+        aged.channels[0].estimate, fresh.channels[0].response, atol=1e-4
+    )
+    assert np.abs(aged.channels[0].estimate - aged.channels[0].response).max() > 0.01
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_energy_is_of_elements_and_what_is_radiated_has_prefix_and_pilots(clean, rng):
+    grid = OfdmGrid(fft_size=64, cp_length=16, guards=(0, 0), dc_null=False, pilots=8)
+    power = 5.0
+    link = WaveformLink(
+        grid=grid,
+        fading=NoFading(),
+        power=power,
+        entry_snr_db=100,
+        transmit=() if clean else (CarrierOffset(offset=0.01),),
+    )
+    signals = rng.standard_normal((2, 2 * 56 * 10)).astype(np.float32)
+    slot = link.open(2, signals.shape[1], rng)
+    gain = slot.max_gain(signals)
+    received = slot.send(signals, gain)
+    np.testing.assert_allclose(
+        received.energy.sum(axis=1), gain**2 * np.square(signals).sum(axis=1), rtol=1e-4
+    )
+    assert np.max(received.energy / slot.budget) == pytest.approx(1, rel=1e-5)
+    pilots = 8 / 56 * power  # each of the mean power that a data element is allowed
+    samples = modulate(grid, _with_pilots(grid, slot, signals, gain, power))
+    radiated = np.square(np.abs(samples)).sum(axis=1)
+    np.testing.assert_allclose(received.diagnostics["radiated_energy"], radiated, rtol=1e-4)
+    body = received.energy.sum(axis=1) + pilots
+    np.testing.assert_allclose(radiated, body * 80 / 64, rtol=0.1)  # prefixes differ a little
+    mean = power / (10 * 64)
+    np.testing.assert_allclose(
+        received.diagnostics["average_power"], radiated / (800 * mean), rtol=1e-4
+    )
+    peak = np.square(np.abs(samples)).max(axis=1) / mean
+    np.testing.assert_allclose(received.diagnostics["peak_power"], peak, rtol=1e-4)
+
+
+def _with_pilots(grid, slot, signals, gain, power):
+    from phy.csi import qpsk_pilots
+
+    elements = np.empty((2, 10, 64), np.complex64)
+    elements[..., ~grid.is_pilot] = gain * slot.packing.pack(signals)
+    elements[..., grid.is_pilot] = np.sqrt(power / (10 * 56)) * qpsk_pilots(1, 8)
+    return elements
+
+
+@pytest.mark.parametrize("power", [1e-6, 1.0, 1e6])
+def test_backoff_is_relative_to_the_budget_not_to_the_update(power, rng):
+    """The same relative clipping at any power, and less of it for a quiet update."""
+    link = WaveformLink(
+        fading=NoFading(), power=power, snr_db=np.inf, transmit=(SoftLimiter(backoff_db=3),)
+    )
+    signals = rng.standard_normal((1, 7850)).astype(np.float32)
+    slot = link.open(1, 7850, rng)
+    gain = slot.max_gain(signals)
+    loud = slot.send(signals, gain).diagnostics
+    # Gaussian samples of variance 1 beyond 10^(3/20): exp(-2); the last symbol is not full
+    assert loud["clip_rate"][0] == pytest.approx(np.exp(-(10**0.3)), rel=0.25)
+    assert loud["peak_power"][0] == pytest.approx(10**0.3, rel=1e-4)
+    quiet_one = slot.send(signals, gain / 10).diagnostics
+    assert quiet_one["clip_rate"][0] == 0
+    assert quiet_one["nmse"] < 1e-10
+
+
+def test_a_trial_is_the_same_alone_and_in_a_batch(rng):
+    link = WaveformLink(grid=replace(SMALL, pilots=2), entry_snr_db=10, **EVERY_FAULT)
+    signals = rng.standard_normal((3, 2, 500)).astype(np.float32)
+
+    def generators():
+        return [np.random.default_rng(seed) for seed in (1, 2, 3)]
+
+    batch = link.open(2, 500, generators(), device_rng=generators()).send(signals, 1e-3)
+    for trial, (rng_, device) in enumerate(zip(generators(), generators(), strict=True)):
+        alone = link.open(2, 500, rng_, device_rng=device).send(signals[trial], 1e-3)
+        np.testing.assert_allclose(alone.total, batch.total[trial], rtol=1e-5)
+        for name, value in alone.diagnostics.items():
+            np.testing.assert_allclose(value, batch.diagnostics[name][trial], err_msg=name)
+
+
+def test_devices_keep_their_faults_over_rounds_and_subsets(rng):
+    """The offset, IQ and clock of client 4 are its own, whoever else takes part."""
+    faults = (
+        CarrierOffset(std=0.05),
+        IqImbalance(gain_std_db=1, phase_std_deg=5),
+        ClockOffset(std_ppm=50),
+        TimingOffset(std=2),
+    )
+    link = WaveformLink(grid=SMALL, fading=NoFading(), snr_db=np.inf, transmit=faults)
+    signals = rng.standard_normal((1, 400)).astype(np.float32)
+    device = np.random.default_rng(int(rng.integers(2**32)))
+
+    def heard(client, others=()):
+        clients = [*others, client]
+        sent = np.concatenate([np.zeros((len(others), 400), np.float32), signals])
+        slot = link.open(
+            len(clients), 400, rng, clients=clients, device_rng=copy.deepcopy(device)
+        )
+        return slot.send(sent, 1e-3).total
+
+    np.testing.assert_allclose(heard(4), heard(4), rtol=1e-5)
+    np.testing.assert_allclose(heard(4), heard(4, others=(7, 2)), rtol=1e-4, atol=1e-4)
+    assert np.linalg.norm(heard(4) - heard(5)) > 1e-2 * np.linalg.norm(signals)
+    new = link.open(1, 400, rng, clients=[4]).send(signals, 1e-3).total  # devices of this round
+    assert np.linalg.norm(heard(4) - new) > 1e-2 * np.linalg.norm(signals)
+
+
+def test_large_and_small_powers_and_silence(rng):
+    link = WaveformLink(grid=SMALL, transmit=(Rapp(),), receive=(Adc(),), snr_db=20.0)
+    signals = rng.standard_normal((2, 300))
+    results = []
+    for scale in (1e-30, 1.0, 1e30):
+        slot = link.open(2, 300, np.random.default_rng(3))
+        received = slot.send(signals * scale, slot.max_gain(signals * scale))
+        results.append(received.total / scale)
+    np.testing.assert_allclose(results[0], results[1], atol=0.02)
+    np.testing.assert_allclose(results[2], results[1], atol=0.02)
+    slot = link.open(2, 300, rng)
+    silent = slot.send(np.zeros((2, 300)), np.inf)
+    assert not silent.total.any()
+    assert np.isfinite(slot.send(signals, 1e-20).diagnostics["clip_rate"]).all()
+    assert np.isfinite(slot.send(signals, 1e12, enforce=False).total).all()
+
+
+def test_papr_of_every_symbol(rng):
+    from phy.waveform import papr
+
+    link = WaveformLink(grid=SMALL, fading=NoFading(), transmit=(ClipAndFilter(backoff_db=3),))
+    signals = rng.standard_normal((2, 2 * 54 * 7)).astype(np.float32)
+    slot = link.open(2, signals.shape[1], rng)
+    assert slot.papr_db(signals).shape == (2, 7)
+    quiet_one = slot.papr_db(signals, 1e-9)  # nothing is clipped
+    plain = 10 * np.log10(papr(SMALL, slot.packing.pack(signals)))
+    np.testing.assert_allclose(quiet_one, plain, rtol=1e-5)
+    loud = slot.papr_db(signals, slot.max_gain(signals))
+    assert loud.mean() < plain.mean() - 1
+    report = slot.send(signals, slot.max_gain(signals)).diagnostics
+    np.testing.assert_allclose(report["papr_db"], loud[:, 0], rtol=1e-4)

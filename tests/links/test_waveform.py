@@ -281,9 +281,7 @@ def test_pilots_look_once_a_slot_and_ageing_looks_back(rng):
     )
     aged = WaveformLink(csi=AgedCsi(1e-3), **options).open(2, 1600, rng, device_rng=device, time=1)
     fresh = WaveformLink(**options).open(2, 1600, rng, device_rng=device, time=1 - 1e-3)
-    np.testing.assert_allclose(
-        aged.channels[0].estimate, fresh.channels[0].response, atol=1e-4
-    )
+    np.testing.assert_allclose(aged.channels[0].estimate, fresh.channels[0].response, atol=1e-4)
     assert np.abs(aged.channels[0].estimate - aged.channels[0].response).max() > 0.01
 
 
@@ -377,9 +375,7 @@ def test_devices_keep_their_faults_over_rounds_and_subsets(rng):
     def heard(client, others=()):
         clients = [*others, client]
         sent = np.concatenate([np.zeros((len(others), 400), np.float32), signals])
-        slot = link.open(
-            len(clients), 400, rng, clients=clients, device_rng=copy.deepcopy(device)
-        )
+        slot = link.open(len(clients), 400, rng, clients=clients, device_rng=copy.deepcopy(device))
         return slot.send(sent, 1e-3).total
 
     np.testing.assert_allclose(heard(4), heard(4), rtol=1e-5)

@@ -1,0 +1,145 @@
+"""What helps against faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from links import OfdmLink, WaveformLink
+from phy import NoFading, OfdmGrid, PerfectCsi, Rayleigh, Tdl
+from phy.impairments import (
+    Adc,
+    CarrierOffset,
+    CarrierSync,
+    IqImbalance,
+    PhaseNoise,
+    TimingAdvance,
+    TimingOffset,
+)
+from tests.tolerance import check_mean
+
+GRID = OfdmGrid(fft_size=64, cp_length=16, guards=(5, 4))
+
+
+def nmse(rng, clients=4, length=1080, trials=20, **options):
+    link = WaveformLink(**{"grid": GRID, "fading": NoFading(), "snr_db": np.inf, **options})
+    rngs = [np.random.default_rng(seed) for seed in rng.integers(2**32, size=trials)]
+    signals = rng.standard_normal((trials, clients, length)).astype(np.float32)
+    slot = link.open(clients, length, rngs)
+    return slot.send(signals, slot.max_gain(signals)).diagnostics["nmse"].mean()
+
+
+@pytest.mark.parametrize("snr_db", [10.0, 20.0, 30.0])
+def test_carrier_sync_leaves_the_variance_of_moose(snr_db, rng):
+    """1 / (4 pi^2 n snr), with n used carriers of unit energy; coarse errors leave no trace."""
+    offset = rng.uniform(-3.4, 3.4, size=4000)
+    ones = np.ones((4000, 54), np.complex64)
+    found = CarrierSync(snr_db).estimate(offset, GRID, ones, rng)
+    expected = 1 / (4 * np.pi**2 * 54 * 10 ** (snr_db / 10))
+    squared = np.square(found - offset)
+    # to first order in the noise: the products of two noises add N / (2 n snr)
+    assert squared.mean() == pytest.approx(expected, rel=0.12 + 1.5 / 10 ** (snr_db / 10))
+    check_mean(found - offset, 0.0)
+
+
+def test_carrier_sync_without_noise_is_exact(rng):
+    offset = np.array([-3.4, -0.5, 0.0, 0.51, 2.0])
+    response = rng.standard_normal((5, 54)) + 1j * rng.standard_normal((5, 54))
+    found = CarrierSync(np.inf).estimate(offset, GRID, response.astype(np.complex64), rng)
+    np.testing.assert_allclose(found, offset, atol=1e-4)
+
+
+def test_carrier_sync_saves_a_round(rng):
+    crystal = {"std": 4.0, "unit": "ppm"}
+    small = OfdmGrid(fft_size=64, cp_length=16, guards=(5, 4), subcarrier_spacing=120e3)
+    fault = CarrierOffset(**crystal)
+    spoilt = nmse(rng, grid=small, transmit=(fault,))
+    saved = nmse(rng, grid=small, transmit=(CarrierOffset(**crystal, sync=CarrierSync(40.0)),))
+    assert saved < 0.02 * spoilt
+
+
+@pytest.mark.parametrize("resolution", [0.25, 1.0, 4.0])
+def test_timing_advance_leaves_half_a_step(resolution, rng):
+    offset = rng.uniform(-20, 20, size=300)
+    response = rng.standard_normal((300, 54)) + 1j * rng.standard_normal((300, 54))
+    response = response.astype(np.complex64)
+    told = TimingAdvance(resolution, snr_db=40.0).command(offset, GRID, response, response, rng)
+    np.testing.assert_allclose(told / resolution, np.rint(told / resolution))
+    assert np.abs(offset - told).max() <= resolution / 2 + 1 / 16 + 0.05
+
+
+def test_timing_advance_saves_a_round(rng):
+    spoilt = nmse(rng, transmit=(TimingOffset(std=4.0),), window_advance=4)
+    advance = TimingAdvance(resolution=0.25, snr_db=30.0)
+    saved = nmse(rng, transmit=(TimingOffset(std=4.0, advance=advance),), window_advance=4)
+    assert saved < 0.05 * spoilt
+
+
+@pytest.mark.parametrize("fault", [CarrierOffset(0.02), PhaseNoise(200.0)], ids=str)
+def test_embedded_pilots_undo_the_servers_phase(fault, rng):
+    """The server's oscillator turns all clients alike: what is left is the interference."""
+    spoilt = nmse(rng, receive=(fault,))
+    with_pilots = OfdmGrid(fft_size=64, cp_length=16, guards=(5, 4), pilots=6)
+    saved = nmse(rng, grid=with_pilots, receive=(fault,))
+    assert saved < 0.1 * spoilt
+
+
+def test_embedded_pilots_follow_moving_clients(rng):
+    """Their phases are undone symbol by symbol, as those of the data are."""
+    options = {"fading": Rayleigh(speed=30.0), "truncation": 0.1, "correction": "active"}
+    grid = OfdmGrid(pilots=8)
+    plain = nmse(rng, length=7000, **{**options, "grid": OfdmGrid()})
+    tracked = nmse(rng, length=7000, **{**options, "grid": grid})
+    assert tracked < 1.5 * plain
+
+
+def test_pilots_take_the_place_of_data(rng):
+    grid = OfdmGrid(pilots=8)
+    assert grid.num_carriers == 392
+    assert grid.num_symbols(7850) == 11
+    assert grid.is_pilot.sum() == 8
+    np.testing.assert_array_equal(
+        np.sort(np.concatenate([grid.carriers, grid.used_carriers[grid.is_pilot]])),
+        grid.used_carriers,
+    )
+    signals = rng.standard_normal((3, 7850)).astype(np.float32)
+    for engine in ("fast", "sionna"):
+        link = OfdmLink(grid=grid, snr_db=np.inf, truncation=0.0, engine=engine)
+        slot = link.open(3, 7850, rng)
+        assert slot.send(signals, slot.max_gain(signals)).diagnostics["nmse"] < 1e-9
+    with pytest.raises(ValueError, match="pilots = 400 leave no carrier for data"):
+        OfdmGrid(pilots=400)
+
+
+@pytest.mark.parametrize("fading", [NoFading(), Tdl("A", delay_spread=30e-9)], ids=str)
+def test_csi_through_the_faults_sees_what_stays_put(fading, rng):
+    """A late burst and an IQ gain are part of the channel then."""
+    options = {
+        "grid": OfdmGrid(),
+        "fading": fading,
+        "truncation": 0.0,
+        "transmit": (TimingOffset([0, 3, 5, -2]),),
+        "window_advance": 4,
+        "length": 4000,
+    }
+    spoilt = nmse(rng, **options)
+    saved = nmse(rng, csi_through_faults=True, **options)
+    assert spoilt > 0.3
+    assert saved < 1e-3 * spoilt
+
+
+def test_csi_without_faults_is_the_same_through_them(rng):
+    seed = int(rng.integers(2**32))
+    options = {"fading": Tdl("A"), "receive": (Adc(bits=24, backoff_db=30.0),)}
+    plain, through = (
+        WaveformLink(csi_through_faults=each, **options).open(3, 900, np.random.default_rng(seed))
+        for each in (False, True)
+    )
+    np.testing.assert_allclose(through.channels[0].estimate, plain.channels[0].estimate, atol=1e-3)
+    assert isinstance(plain.link.csi, PerfectCsi)
+
+
+def test_clients_know_nothing_of_faults_unless_told(rng):
+    link = WaveformLink(grid=GRID, fading=NoFading(), transmit=(IqImbalance(1.0, 5.0),))
+    slot = link.open(2, 100, rng)
+    np.testing.assert_array_equal(slot.channels[0].estimate, slot.channels[0].response)

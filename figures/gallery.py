@@ -17,8 +17,10 @@ from figures import (
     accuracy_rounds,
     accuracy_sweep,
     airtime,
+    fault,
     link_nmse,
     local_steps,
+    papr,
     style,
     symbol_energy,
     table1,
@@ -29,6 +31,7 @@ from scenarios.folder import clear_errors, writing
 from scenarios.library import StudyError
 from scenarios.linkcheck import FILE, LinkCheck
 from scenarios.results import Results
+from scenarios.tolerance import fault_axis
 
 FIGURES: tuple[ModuleType, ...] = (
     accuracy_rounds,
@@ -36,6 +39,8 @@ FIGURES: tuple[ModuleType, ...] = (
     accuracy_categories,
     table1,
     truncation,
+    fault,
+    papr,
     airtime,
     symbol_energy,
     local_steps,
@@ -78,6 +83,10 @@ def for_figures(folder: Path) -> xr.Dataset:
     study = results.dataset()
     study.attrs["algorithms"] = sorted({cell.algorithm.choice for cell in results.scenario.cells})
     study.attrs["points"] = results.points()
+    fault = fault_axis(results.scenario)
+    study.attrs["fault"] = "" if fault is None else results.axis_names()[fault.key]
+    grid = getattr(results.scenario.cells[0].link, "grid", None)
+    study.attrs["carriers"] = 0 if grid is None else len(grid.build().used_carriers)
     return study
 
 

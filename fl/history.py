@@ -31,6 +31,8 @@ METRICS = (
     "active_fraction",
     "airtime",
     "radiated_energy",
+    "clip_rate",
+    "papr_db",
     "squared_gradient_norm",
     "test_loss",
     "test_accuracy",
@@ -61,6 +63,8 @@ class History:
         ``active_fraction`` : [m], of the spectrum that each client could use
         ``airtime`` : of all rounds so far [s]
         ``radiated_energy`` : [m], of all rounds so far
+        ``clip_rate`` : [m], part of the samples that each transmitter clipped; NaN where none may
+        ``papr_db`` : [m], peak over mean power of a symbol of each client; NaN where not measured
         ``largest_gradient`` : [m], largest norm of a stochastic gradient
 
     model : [d], the last one
@@ -157,6 +161,8 @@ def row_of(round: Round, outcome: Outcome, trained: Trained, before: Row | None)
         "active_fraction": report.get("active_fraction", np.full(clients, np.nan)),
         "airtime": report.get("airtime", np.nan),
         "radiated_energy": report.get("radiated_energy", np.full(clients, np.nan)),
+        "clip_rate": report.get("clip_rate", np.full(clients, np.nan)),
+        "papr_db": report.get("papr_db", np.full(clients, np.nan)),
     }
     if before is not None:
         for name in ("airtime", "radiated_energy"):

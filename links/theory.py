@@ -29,6 +29,7 @@ from links.gaussian import GaussianLink
 from links.ideal import IdealLink
 from links.orthogonal import OrthogonalLink
 from links.radio import RadioLink
+from links.waveform import WaveformLink
 from phy.checks import number, real_array
 from phy.csi import PerfectCsi
 from phy.digital import rounding_variance
@@ -159,6 +160,8 @@ def expected_mse(link: Link, signals: ArrayLike, gain: float = 1.0) -> NDArray[n
         return np.full_like(noise, sum(rounding_variance(v, link.bits) for v in vectors))
     if not isinstance(link, FadedLink):
         raise ValueError(f"there is no closed form for {type(link).__name__}")
+    if isinstance(link, WaveformLink) and (link.transmit or link.receive):
+        raise ValueError("a link with faults has no closed form: see phy.impairments.theory")
     if link.control != "inversion":
         raise ValueError("control = 'mmse' has a closed form only for given channels")
     if link.correction == "active":

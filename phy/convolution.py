@@ -107,12 +107,12 @@ def between_knots(
         return np.repeat(gains, len(places), axis=1)
     last = (gains.shape[1] - 1) // KNOTS - 1
     piece = np.clip(places // (KNOTS * spacing), 0, last).astype(int)
-    weights = _cubics(places / spacing - KNOTS * piece).astype(np.float32)
+    weights = cubics(places / spacing - KNOTS * piece).astype(np.float32)
     around = gains[:, KNOTS * piece[:, None] + np.arange(KNOTS + 1)]
     return np.einsum("mtkp,kt->mtp", around, weights)
 
 
-def _cubics(at: NDArray[np.floating]) -> NDArray[np.float64]:
+def cubics(at: NDArray[np.floating]) -> NDArray[np.float64]:
     """Lagrange's polynomials through the knots 0, 1, 2, 3: [4, ...], one at its own knot."""
     knots = range(KNOTS + 1)
     return np.array(
@@ -122,4 +122,4 @@ def _cubics(at: NDArray[np.floating]) -> NDArray[np.float64]:
 
 @lru_cache(maxsize=8)
 def _cubics_of(step: int) -> NDArray[np.float32]:
-    return _cubics(np.arange(step) * (KNOTS / step)).astype(np.float32)
+    return cubics(np.arange(step) * (KNOTS / step)).astype(np.float32)

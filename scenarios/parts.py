@@ -60,6 +60,25 @@ class Mirror(Part):
         return self
 
 
+class Row(Mirror):
+    """Several things in their order, each in a table under its own name, or not there."""
+
+    target: ClassVar[type] = tuple
+
+    def build(self) -> tuple[Any, ...]:
+        each = (getattr(self, name) for name in type(self).model_fields)
+        return tuple(part.build() for part in each if part is not None)
+
+    def settings(self) -> dict[str, Any]:
+        return {name: value for name, value in super().settings().items() if value != NONE}
+
+
+def row(**kinds: Any) -> type[Row]:
+    """A config for a tuple of things, in this order."""
+    options: dict[str, Any] = {name: (kind | None, None) for name, kind in kinds.items()}
+    return create_model("RowConfig", __base__=Row, **options)
+
+
 def mirror(target: type, chooser: str = "", choice: str = "", **types: Any) -> type[Mirror]:
     """A config for the dataclass ``target``.
 
@@ -76,6 +95,8 @@ def mirror(target: type, chooser: str = "", choice: str = "", **types: Any) -> t
             kind = Annotated[kind, Field(strict=False)]  # a list in a file
         if is_dataclass(default):
             default = _mirrored(default, kind)
+        elif isinstance(kind, type) and issubclass(kind, Row):
+            default = kind()
         options[field.name] = (kind, ... if default is MISSING else default)
     config = create_model(f"{target.__name__}Config", __base__=Mirror, **options)
     config.target, config.chooser, config.choice = target, chooser, choice

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from scenarios.folder import writing
 from scenarios.results import Point, Results, comparison, open_study
+from scenarios.tolerance import fault_axis, tolerances
 
 if TYPE_CHECKING:
     from scenarios.linkcheck import LinkCheck
@@ -107,7 +108,31 @@ def table_of(folder: str | Path) -> RenderableType:
             cells += [f"{there:.2f}", f"{point.mean - there:+.2f}"]
         cells = ["-" if cell.strip("+") == "nan" else cell for cell in cells]
         table.add_row(*(escape(str(label)) for label in point.labels.values()), *cells)
-    return Group(table, *_remarks(points, len(study.cells)))
+    return Group(table, *_tolerance_table(results), *_remarks(points, len(study.cells)))
+
+
+def _tolerance_table(results: Results) -> list[RenderableType]:
+    """What the study's fault costs."""
+    found = tolerances(results)
+    if not found:
+        return []
+    axis = fault_axis(results.scenario)
+    assert axis is not None
+    names = results.axis_names()
+    table = Table(
+        title=f"{escape(names[axis.key])} that costs no more than a point",
+        title_justify="left",
+    )
+    for key in found[0].place:
+        table.add_column(escape(names[key]))
+    for head in (f"accuracy [%] at {axis.labels[0]}", "takes", "too much", "larger error from"):
+        table.add_column(escape(head), justify="right")
+    for each in found:
+        ends = [each.takes, each.too_much, each.dominates]
+        cells = ["-" if value is None else str(value) for value in ends]
+        places = [str(label) for label in each.place.values()]
+        table.add_row(*map(escape, [*places, f"{each.accuracy:.2f}", *cells]))
+    return [table]
 
 
 def _remarks(points: list[Point], cells: int) -> list[str]:

@@ -35,9 +35,22 @@ from fl.data import KERAS_NAMES
 from fl.partition import Shards
 from fl.quadratic import default_quadratic
 from fl.streams import Purpose, stream
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
-from scenarios.parts import Mirror, Part, mirror
+from phy.impairments import (
+    Adc,
+    CarrierOffset,
+    CarrierSync,
+    ClipAndFilter,
+    ClockOffset,
+    IqImbalance,
+    PhaseNoise,
+    Rapp,
+    SoftLimiter,
+    TimingAdvance,
+    TimingOffset,
+)
+from scenarios.parts import Mirror, Part, mirror, row
 
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -58,11 +71,46 @@ FRESH_CSIS: Any = (
     | mirror(PilotCsi, "kind", "pilot")
 )
 CSIS: Any = FRESH_CSIS | mirror(AgedCsi, "kind", "aged", of=FRESH_CSIS)
+# Faults, in the order in which a signal meets them
+CONVERTER = mirror(Adc)
+CLOCK, IQ, PHASE_NOISE = mirror(ClockOffset), mirror(IqImbalance), mirror(PhaseNoise)
+LIMITER, RAPP = mirror(SoftLimiter), mirror(Rapp)
+TRANSMIT = row(
+    clip_and_filter=mirror(ClipAndFilter),
+    adc=CONVERTER,
+    clock_offset=CLOCK,
+    iq_imbalance=IQ,
+    carrier_offset=mirror(CarrierOffset, sync=mirror(CarrierSync) | None),
+    phase_noise=PHASE_NOISE,
+    soft_limiter=LIMITER,
+    rapp=RAPP,
+    timing_offset=mirror(TimingOffset, advance=mirror(TimingAdvance) | None),
+)
+RECEIVE = row(
+    timing_offset=mirror(TimingOffset, advance=None),
+    soft_limiter=LIMITER,
+    rapp=RAPP,
+    phase_noise=PHASE_NOISE,
+    carrier_offset=mirror(CarrierOffset, sync=None),
+    iq_imbalance=IQ,
+    clock_offset=CLOCK,
+    adc=CONVERTER,
+)
 LINKS: Any = (
     mirror(IdealLink, "kind", "ideal")
     | mirror(GaussianLink, "kind", "gaussian")
     | mirror(FadingLink, "kind", "fading", fading=FADINGS, csi=CSIS)
     | mirror(OfdmLink, "kind", "ofdm", grid=GRID, fading=FADINGS, csi=CSIS)
+    | mirror(
+        WaveformLink,
+        "kind",
+        "waveform",
+        grid=GRID,
+        fading=FADINGS,
+        csi=CSIS,
+        transmit=TRANSMIT,
+        receive=RECEIVE,
+    )
     | mirror(OrthogonalLink, "kind", "orthogonal", grid=GRID, fading=FADINGS)
 )
 

@@ -16,10 +16,12 @@ from figures import (
     accuracy_rounds,
     accuracy_sweep,
     airtime,
+    fault,
     gallery,
     link_nmse,
     local_steps,
     panels,
+    papr,
     style,
     symbol_energy,
     table1,
@@ -251,3 +253,66 @@ def test_figures_do_not_need_a_screen():
     code = "import figures.gallery, matplotlib; print(matplotlib.get_backend())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().lower() == "agg"
+
+
+@pytest.fixture(scope="module")
+def faulty(data_file, tmp_path_factory):
+    """A limiter's backoff, two algorithms, two SNRs, two seeds."""
+    content = small.content(data_file)
+    content["link"] = {
+        "kind": "waveform",
+        "grid": {"fft_size": 16, "cp_length": 2, "guards": [1, 0]},
+        "fading": {"kind": "rayleigh"},
+    }
+    content["sweep"] = {
+        "algorithm.name": ["acpc", "cotaf"],
+        "link.entry_snr_db": [0.0, 20.0],
+        "link.transmit.soft_limiter.backoff_db": [40.0, 0.0, -40.0],
+        "seed": [0, 1],
+    }
+    return study_of(content, tmp_path_factory.mktemp("faulty") / "study")
+
+
+def test_fault(faulty, sweep):
+    assert not fault.applies(sweep)
+    assert fault.applies(faulty)
+    figure = fault.draw(faulty)
+    upper, lower = figure.axes[0], figure.axes[2]
+    assert [axes.get_title() for axes in figure.axes[:2]] == ["ACPC-OTA-FL", "COTAF"]
+    run = faulty.sel(algorithm="acpc", entry_snr_db=20.0).sortby("soft_limiter_backoff_db")
+    np.testing.assert_allclose(
+        _drawn(upper)[1], 100 * run["accuracy"].mean("seed").values, rtol=1e-6
+    )
+    decibels = 10 * np.log10(run["nmse"].median("round")).mean("seed")
+    np.testing.assert_allclose(_drawn(lower)[1], decibels.values, rtol=1e-6)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "20"]
+
+
+def _drawn(axes):
+    return [container.lines[0].get_ydata() for container in axes.containers]
+
+
+def test_papr(faulty, sweep):
+    assert not papr.applies(sweep)
+    assert papr.applies(faulty)
+    (axes,) = papr.draw(faulty).axes
+    values = faulty["papr_db"].sel(algorithm="cotaf").values
+    (measured,) = [each for each in axes.lines if each.get_label() == "COTAF"]
+    np.testing.assert_allclose(measured.get_xdata().max(), np.nanmax(values))
+    at = np.searchsorted(measured.get_xdata(), 6.0)
+    assert measured.get_ydata()[at] == pytest.approx(np.mean(values[~np.isnan(values)] >= 6.0))
+
+
+def test_names_of_hardware_have_places_too(data_file, tmp_path):
+    content = small.content(data_file, rounds=2)
+    content["link"] = {
+        "kind": "waveform",
+        "grid": {"fft_size": 16, "guards": [1, 0], "cp_length": 2},
+    }
+    content["link"]["fading"] = {"kind": "none"}
+    hardware = {"clean": {}, "cheap_one": {"soft_limiter": {"backoff_db": 0.0}}}
+    content["sweep"] = {"algorithm.name": ["acpc", "cotaf"], "link.transmit": hardware}
+    figure = fault.draw(study_of(content, tmp_path / "study"))
+    ticks = [label.get_text() for label in figure.axes[2].get_xticklabels()]
+    assert ticks == ["clean", "cheap one"]
+    assert not figure.legends

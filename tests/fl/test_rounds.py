@@ -48,6 +48,8 @@ EVERY_CLIENT = (
     "load",
     "active_fraction",
     "radiated_energy",
+    "clip_rate",
+    "papr_db",
     "largest_gradient",
 )
 EVERY_ROUND = (

@@ -25,6 +25,11 @@ EXAMPLES = [
         {"kind": "fading", "fading": {"kind": "rician"}, "csi": {"kind": "noisy"}},
         {"kind": "ofdm", "csi": {"kind": "aged", "of": {"kind": "pilot"}}},
         {"kind": "orthogonal", "fading": {"kind": "none"}},
+        {
+            "kind": "waveform",
+            "transmit": {"carrier_offset": {"sync": {}}, "rapp": {}, "timing_offset": {}},
+            "receive": {"adc": {}, "phase_noise": {}},
+        },
     )
     for name in ("acpc", "cotaf", "fedavg", "fednova")
     for data in ({"partition": "label"}, {"partition": "dirichlet"})

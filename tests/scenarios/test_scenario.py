@@ -10,8 +10,18 @@ import pytest
 import tomli_w
 
 from fl import Acpc, Cotaf, Diminishing, FedAvg, UniformSteps, train_together
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import AgedCsi, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
+from phy.impairments import (
+    Adc,
+    CarrierOffset,
+    CarrierSync,
+    ClipAndFilter,
+    IqImbalance,
+    Rapp,
+    TimingAdvance,
+    TimingOffset,
+)
 from scenarios import ScenarioError, load_scenario
 from scenarios.library import parsed, shipped, tomllib
 from scenarios.scenario import TRAINED_TOGETHER, Scenario
@@ -62,6 +72,35 @@ def one(**tables):
                 engine="sionna",
             ),
         ),
+        (
+            {
+                "kind": "waveform",
+                "grid": {"pilots": 4},
+                # in a file, faults stand in the order of the parts of a radio, however written
+                "transmit": {
+                    "timing_offset": {"std": 1.0, "advance": {"resolution": 0.5}},
+                    "rapp": {"backoff_db": 6.0},
+                    "carrier_offset": {"offset": [0.1, 0.2], "sync": {"snr_db": 30.0}},
+                    "iq_imbalance": "none",
+                    "clip_and_filter": {},
+                },
+                "receive": {"adc": {"bits": 6}, "iq_imbalance": {"gain_db": 1.0}},
+                "window_advance": 3,
+                "csi_through_faults": True,
+            },
+            WaveformLink(
+                grid=OfdmGrid(pilots=4),
+                transmit=(
+                    ClipAndFilter(),
+                    CarrierOffset([0.1, 0.2], sync=CarrierSync(30.0)),
+                    Rapp(6.0),
+                    TimingOffset(std=1.0, advance=TimingAdvance(0.5)),
+                ),
+                receive=(IqImbalance(1.0), Adc(6)),
+                window_advance=3,
+                csi_through_faults=True,
+            ),
+        ),
     ],
 )
 def test_links_are_built_as_described(table, expected):
@@ -75,6 +114,7 @@ def test_every_option_of_every_link_has_a_key():
         (FadingLink, "fading"),
         (OfdmLink, "ofdm"),
         (OrthogonalLink, "orthogonal"),
+        (WaveformLink, "waveform"),
     ):
         settings = one(link={"kind": kind}).link.settings()
         assert settings.keys() == {"kind", *(field.name for field in fields(link))}
@@ -273,6 +313,44 @@ def test_what_is_wrong_is_said(change, message):
     base = {**SIMPLE, "link": {"kind": "ofdm"}}
     with pytest.raises(ScenarioError, match=message):
         load_scenario(base, change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"link.transmit.rap.backoff_db": 1.0}, "link.transmit.rap is not known: .*'rapp'"),
+        ({"link.transmit.rapp.backoff": 1.0}, "transmit.rapp.backoff is not known: .*'backoff_db'"),
+        ({"link.transmit.phase_noise.linewidth": -1.0}, "link.transmit.phase_noise: .*>= 0"),
+        ({"link.receive.adc.bits": 0}, "link.receive.adc: Adc.bits = 0 is not allowed"),
+        ({"link.transmit.carrier_offset.std": 0.3}, "link.transmit.carrier_offset: .*spacings"),
+        ({"link.transmit.carrier_offset": {"offset": 50.0, "unit": "ppm"}}, "link: Carrier.*5.83"),
+        ({"link.receive.carrier_offset.sync": {}}, "link.receive.carrier_offset.sync"),
+        ({"link.transmit": []}, "link.transmit = .. is not allowed: give a table"),
+        ({"link.transmit.rapp": 3}, "link.transmit.rapp = 3 is not allowed"),
+        ({"link.receive.clip_and_filter": {}}, "link.receive.clip_and_filter is not known"),
+    ],
+)
+def test_what_is_wrong_with_faults_is_said(change, message):
+    with pytest.raises(ScenarioError, match=message):
+        load_scenario({**SIMPLE, "link": {"kind": "waveform"}}, change)
+
+
+def test_a_sweep_over_hardware_with_names():
+    content = {
+        **SIMPLE,
+        "link": {"kind": "waveform", "receive": {"adc": {"bits": 8}}},
+        "sweep": {
+            "link.transmit.rapp.backoff_db": [10.0, 3.0],
+            "seed": [0],
+        },
+    }
+    scenario = load_scenario(content)
+    assert [cell.link.build().transmit for cell in scenario.cells] == [(Rapp(10.0),), (Rapp(3.0),)]
+    assert [axis.name for axis in scenario.axes] == ["rapp_backoff_db", "seed"]
+    content["sweep"] = {"link.transmit": {"clean": {}, "cheap": {"rapp": {"backoff_db": 1.0}}}}
+    scenario = load_scenario(content)
+    assert [cell.link.build().transmit for cell in scenario.cells] == [(), (Rapp(1.0),)]
+    assert written(scenario).cells == scenario.cells
 
 
 def test_a_change_of_choice_leaves_no_options_behind():

@@ -1,0 +1,84 @@
+"""How much of a fault is too much, from numbers that are made up."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenarios import load_scenario, run_study
+from scenarios.cellfile import CellFile
+from scenarios.results import Results
+from scenarios.tolerance import Tolerance, fault_axis, tolerances
+from tests.scenarios import small
+
+KEY = "link.transmit.phase_noise.linewidth"
+
+
+def study(algorithms=("acpc", "cotaf"), values=(0.0, 10.0, 100.0, 1000.0), **sweep):
+    return load_scenario(
+        {
+            "algorithm": {"G": 1.0},
+            "link": {"kind": "waveform"},
+            "training": {"rounds": 2},
+            "sweep": {
+                "algorithm.name": list(algorithms),
+                KEY: list(values),
+                "seed": [0, 1],
+                **sweep,
+            },
+        }
+    )
+
+
+def results_of(scenario, accuracies, errors):
+    """Each cell with what is given for (algorithm, value), and a little more for the second seed."""
+    cells = []
+    for number in range(len(scenario.cells)):
+        labels = scenario.labels_of(number)
+        place = labels["algorithm.name"], labels[KEY]
+        accuracy, nmse = accuracies[place] / 100 + 0.01 * labels["seed"], errors[place]
+        variables = {
+            "test_accuracy": (("round",), np.full(2, accuracy)),
+            "test_loss": (("round",), np.zeros(2)),
+            "nmse": (("round",), np.array([nmse, nmse])),
+        }
+        cells.append(CellFile({}, variables, "", {}))
+    return Results(scenario, cells)
+
+
+def test_the_largest_value_within_a_point_and_all_before_it():
+    scenario = study()
+    accuracies = dict.fromkeys([("acpc", v) for v in (0.0, 10.0, 100.0, 1000.0)], 90.0)
+    accuracies |= {("acpc", 100.0): 88.5, ("acpc", 1000.0): 89.9}  # by chance
+    accuracies |= {("cotaf", v): a for v, a in zip((0.0, 10, 100, 1000), (80, 81, 79.5, 79.1))}
+    errors = {place: 0.1 for place in accuracies}
+    errors |= {("acpc", 100.0): 0.19, ("acpc", 1000.0): 0.21}
+    found = tolerances(results_of(scenario, accuracies, errors))
+    assert found == [
+        Tolerance({"algorithm.name": "acpc"}, pytest.approx(90.5), 10.0, 100.0, 1000.0),
+        Tolerance({"algorithm.name": "cotaf"}, pytest.approx(80.5), 1000.0, None, None),
+    ]
+
+
+def test_a_study_without_a_fault_has_no_tolerance():
+    assert fault_axis(load_scenario("quickstart")) is None
+    assert fault_axis(study(values=(0.0,))) is None
+    two = study(**{"link.transmit.rapp.backoff_db": [8.0, 4.0]})
+    assert fault_axis(two) is None
+    assert fault_axis(load_scenario("mobility")).key == "link.fading.speed"
+
+
+def test_show_says_it(tmp_path):
+    data = small.write_data(tmp_path / "blobs.npz")
+    content = small.content(data, rounds=3)
+    content["link"] = {
+        "kind": "waveform",
+        "grid": {"fft_size": 16, "guards": [1, 0], "cp_length": 2},
+    }
+    content["link"]["fading"] = {"kind": "none"}
+    content["sweep"] = {"algorithm.name": ["acpc", "cotaf"], "link.receive.adc.bits": [14, 1]}
+    run_study(load_scenario(content), tmp_path / "study", progress=False)
+    shown = small.otafl("show", "study", cwd=tmp_path)
+    assert shown.returncode == 0
+    assert "adc_bits that costs no more than a point" in shown.stdout
+    assert len(tolerances(Results.read(tmp_path / "study"))) == 2

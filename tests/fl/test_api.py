@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fl import Link, Reception
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 
 
 class SignLink:
@@ -41,7 +41,14 @@ def run(link: Link) -> Reception:
 
 def test_a_link_of_ones_own_serves_beside_the_others():
     np.testing.assert_array_equal(run(SignLink()).total, [2, 0, 0])
-    for link in (IdealLink(), GaussianLink(), FadingLink(), OfdmLink(), OrthogonalLink()):
+    for link in (
+        IdealLink(),
+        GaussianLink(),
+        FadingLink(),
+        OfdmLink(),
+        WaveformLink(),
+        OrthogonalLink(),
+    ):
         reception = run(link)
         assert reception.total.shape == (3,)
         assert {"nmse", "airtime", "radiated_energy"} <= set(reception.diagnostics)

@@ -24,8 +24,9 @@ from fl import (
     train,
     train_together,
 )
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import PilotCsi, Tdl
+from phy.impairments import Adc, CarrierOffset, PhaseNoise, Rapp
 from tests.fl.problems import two_parabolas
 from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
 
@@ -37,6 +38,11 @@ LINKS = {
     "ofdm": OfdmLink(entry_snr_db=10.0, csi=PilotCsi(snr_db=20.0, num_pilots=2)),
     "ofdm, mmse": OfdmLink(entry_snr_db=10.0, control="mmse"),
     "ofdm, moving": OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0), correction="active"),
+    "waveform": WaveformLink(
+        entry_snr_db=10.0,
+        transmit=(Rapp(6.0), CarrierOffset(std=0.01), PhaseNoise(10.0)),
+        receive=(Adc(10),),
+    ),
     "ofdm, sionna": OfdmLink(entry_snr_db=10.0, engine="sionna"),
     "orthogonal": OrthogonalLink(snr_db=10.0),
 }

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import NoFading, OfdmGrid, Rayleigh, Tdl
 
-RADIO = [GaussianLink, FadingLink, OfdmLink, OrthogonalLink]
+RADIO = [GaussianLink, FadingLink, OfdmLink, WaveformLink, OrthogonalLink]
 
 
 @pytest.mark.parametrize("link", RADIO)
@@ -41,7 +41,7 @@ def test_radio_options(link, options, message):
         link(**options)
 
 
-@pytest.mark.parametrize("link", [FadingLink, OfdmLink])
+@pytest.mark.parametrize("link", [FadingLink, OfdmLink, WaveformLink])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -111,7 +111,7 @@ def test_digital_channels(options, message):
         OrthogonalLink(**options)
 
 
-@pytest.mark.parametrize("link", [GaussianLink(), OfdmLink()])
+@pytest.mark.parametrize("link", [GaussianLink(), OfdmLink(), WaveformLink()])
 def test_signals_beyond_all_measure(link, rng):
     slot = link.open(2, 5, rng)
     with pytest.raises(ValueError, match="signals as large as"):
@@ -137,7 +137,14 @@ def test_bandwidth_is_positive():
             link(bandwidth=0.0)
 
 
-EVERY = [IdealLink(), GaussianLink(), FadingLink(), OfdmLink(), OrthogonalLink()]
+EVERY = [
+    IdealLink(),
+    GaussianLink(),
+    FadingLink(),
+    OfdmLink(),
+    WaveformLink(),
+    OrthogonalLink(),
+]
 
 
 @pytest.mark.parametrize("link", EVERY, ids=lambda link: type(link).__name__)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from links import FadingLink, GaussianLink, OfdmLink
+from links import FadingLink, GaussianLink, OfdmLink, WaveformLink
 from phy import NoFading
 from tests.tolerance import check_mean
 
@@ -19,6 +19,7 @@ LINKS = {
     "ofdm, in order": lambda **options: OfdmLink(
         fading=NoFading(), interleaver_seed=None, **options
     ),
+    "waveform": lambda **options: WaveformLink(fading=NoFading(), **options),
     "ofdm, round budget": lambda **options: OfdmLink(fading=NoFading(), budget="round", **options),
 }
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import j0
 
-from links import FadingLink, OfdmLink, OrthogonalLink
+from links import FadingLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import AgedCsi, OfdmGrid, PilotCsi, Rayleigh, Tdl
 from tests.tolerance import check_mean
 
@@ -31,6 +31,7 @@ def strengths(link, seed, time, clients, device=7):
     [
         FadingLink(fading=Rayleigh(speed=2.0)),
         OfdmLink(fading=Tdl("A", speed=2.0), truncation=0.0),
+        WaveformLink(fading=Tdl("A", speed=2.0), truncation=0.0),
         OrthogonalLink(fading=Tdl("A", speed=2.0)),
     ],
     ids=lambda link: type(link).__name__,

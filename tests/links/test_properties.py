@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
+from phy.impairments import (
+    Adc,
+    CarrierOffset,
+    ClockOffset,
+    IqImbalance,
+    PhaseNoise,
+    Rapp,
+    SoftLimiter,
+    TimingOffset,
+)
 
 SMALL = OfdmGrid(fft_size=16, cp_length=16, guards=(1, 1), dc_null=True, symbols_per_slot=2)
 CLIENTS = 3
@@ -46,7 +58,33 @@ faded = {
     "correction": st.sampled_from(["none", "active", "expected"]),
     "control": st.sampled_from(["inversion", "mmse"]),
 }
+faults = st.lists(
+    st.sampled_from(
+        [
+            CarrierOffset(std=0.1),
+            TimingOffset(std=2.0),
+            PhaseNoise(1000.0),
+            IqImbalance(gain_std_db=2.0),
+            ClockOffset(std_ppm=100.0),
+            Rapp(backoff_db=0.0),
+            SoftLimiter(backoff_db=-10.0),
+            Adc(bits=3),
+        ]
+    ),
+    max_size=3,
+)
 links = st.one_of(
+    st.builds(
+        WaveformLink,
+        grid=st.sampled_from([SMALL, replace(SMALL, pilots=3, cp_length=3)]),
+        budget=st.sampled_from(["symbol", "round"]),
+        transmit=faults,
+        receive=faults,
+        window_advance=st.sampled_from([0, 2]),
+        csi_through_faults=st.booleans(),
+        **common,
+        **faded,
+    ),
     st.builds(GaussianLink, **common),
     st.builds(FadingLink, **common, **faded),
     st.builds(

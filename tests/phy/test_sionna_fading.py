@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from links import OfdmLink
+from links import OfdmLink, WaveformLink
 from phy import AgedCsi, OfdmGrid, SionnaFading, quiet
 from phy.channel import longest_delay
 from phy.fading import Taps
@@ -214,3 +214,37 @@ def test_what_is_no_model_is_refused():
         SionnaFading(TDL("A", 1e-7, 3.5e9), mean_power=0)
     with pytest.raises(ValueError, match="law is not known"):
         OfdmLink(fading=SionnaFading(TDL("A", 1e-7, 3.5e9)), correction="expected")
+
+
+@pytest.mark.parametrize("engine", ["fast", "sionna"])
+def test_in_the_time_domain_delays_become_known_when_drawn(engine, rng):
+    """Paths that begin anywhere, each client's its own, through both engines."""
+    from sionna.phy.channel.tr38901 import TDL
+
+    fading = SionnaFading(TDL("A", 100e-9, 3.5e9, min_speed=3.0))
+    link = WaveformLink(
+        fading=fading, truncation=0.0, snr_db=np.inf, engine=engine, csi=AgedCsi(1e-5)
+    )
+    signals = rng.standard_normal((3, 1500)).astype(np.float32)
+    slot = link.open(3, 1500, np.random.default_rng(4))
+    assert slot.channels[0].lags.first == -6
+    assert slot.send(signals, slot.max_gain(signals)).diagnostics["nmse"] < 0.02
+    mean_power = np.square(np.abs(slot.channels[0].response)).mean()
+    assert 0.05 < mean_power < 10
+
+
+def test_a_cell_in_the_time_domain(rng):
+    from sionna.phy.channel.tr38901 import UMi
+
+    link = WaveformLink(
+        grid=GRID, fading=SionnaFading(cell(UMi)), snr_db=np.inf, truncation=0.02, engine="fast"
+    )
+    signals = rng.standard_normal((4, 400)).astype(np.float32)
+    results = []
+    for engine in ("fast", "sionna"):
+        from dataclasses import replace
+
+        slot = replace(link, engine=engine).open(4, 400, np.random.default_rng(5))
+        results.append(slot.send(signals, slot.max_gain(signals)).total)
+    scale = np.abs(results[1]).max()
+    np.testing.assert_allclose(results[0], results[1], atol=2e-4 * scale)

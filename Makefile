@@ -33,6 +33,7 @@ format: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python -m tests.bench.ofdm_round
+	$(BIN)/python -m tests.bench.waveform_round
 	$(BIN)/python -m tests.bench.scaling
 	$(BIN)/python -m tests.bench.local_training
 

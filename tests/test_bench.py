@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench import local_training, ofdm_round, scaling, timing
+from tests.bench import local_training, ofdm_round, scaling, timing, waveform_round
 
 
 @pytest.fixture(autouse=True)
@@ -14,6 +14,7 @@ def short(monkeypatch):
     monkeypatch.setattr(scaling, "SECONDS", 0.0)
     monkeypatch.setattr(local_training, "STEPS", 2)
     monkeypatch.setattr(local_training, "ROUNDS", 2)
+    monkeypatch.setattr(waveform_round, "ROUNDS", 2)
 
 
 def test_radio(capsys):
@@ -24,6 +25,17 @@ def test_radio(capsys):
     printed = capsys.readouterr().out
     assert "stock Sionna, XLA" in printed
     assert "ours is" in printed
+
+
+def test_waveform(capsys):
+    waveform_round.print_stock()
+    waveform_round.print_bare(2)
+    waveform_round.print_large(2, 1000)
+    waveform_round.print_learning()
+    printed = capsys.readouterr().out
+    assert "stock Sionna, one step, XLA" in printed
+    assert "2 clients, 1000 entries, all faults" in printed
+    assert "2 rounds of ACPC with all faults" in printed
 
 
 def test_learning(capsys):

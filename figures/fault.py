@@ -47,12 +47,9 @@ def draw(study: xr.Dataset) -> Figure:
             shown = {**look, "color": plt.get_cmap("viridis")(0.9 * place / max(1, count - 1))}
             label = "" if dim is None else _short(runs[dim].values[place])
             at = _places(runs, fault)
-            mean, half = panels.mean_and_confidence(100 * run["accuracy"])
-            bars = panels.within_percent(mean, half)
-            upper.errorbar(at, mean, bars, label=label, capsize=2, **shown)
             decibels = 10 * xr.apply_ufunc(np.log10, run["nmse"].median("round"))
-            mean, half = panels.mean_and_confidence(decibels)
-            lower.errorbar(at, mean, half, capsize=2, **shown)
+            for axes, values in ((upper, 100 * run["accuracy"]), (lower, decibels)):
+                _draw_line(axes, at, values, label, shown)
         _mark(lower, runs, fault)
     grid[0, 0].set_ylabel("test accuracy [%]")
     grid[1, 0].set_ylabel("NMSE, median over rounds [dB]")
@@ -62,6 +59,16 @@ def draw(study: xr.Dataset) -> Figure:
         title = panels.label_of(dim)
         figure.legend(handles, labels, title=title, loc="outside upper center", ncols=count)
     return figure
+
+
+def _draw_line(axes: Axes, at: np.ndarray, values: xr.DataArray, label: str, look: dict) -> None:
+    """The mean over the seeds and all that they reach: each has other devices, of which some are
+    better than others.
+    """
+    seeds = values if "seed" in values.dims else values.expand_dims("seed")
+    low, high = seeds.min("seed").values, seeds.max("seed").values
+    axes.fill_between(at, low, high, color=look["color"], alpha=0.15, linewidth=0)
+    axes.plot(at, seeds.mean("seed").values, label=label, **look)
 
 
 def _short(value: object) -> str:

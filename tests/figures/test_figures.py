@@ -289,7 +289,7 @@ def test_fault(faulty, sweep):
 
 
 def _drawn(axes):
-    return [container.lines[0].get_ydata() for container in axes.containers]
+    return [each.get_ydata() for each in axes.lines]
 
 
 def test_papr(faulty, sweep):

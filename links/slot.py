@@ -210,7 +210,7 @@ class BaseSlot(ABC):
 
     def _checked_gains(self, gain: ArrayLike) -> NDArray[np.float64]:
         """One a trial."""
-        values = real_array("gain", gain)
+        values = real_array("gain", gain).astype(np.float64)  # float32 cannot hold the limits
         shape = (self._opening.num_trials,) if self._opening.batched else ()
         if values.shape not in (shape, ()):
             raise ValueError(f"gain has shape {values.shape}: give one number, or one a trial")

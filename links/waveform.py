@@ -23,16 +23,25 @@ from links.radio import received_snr_db
 from phy.air import FastAir
 from phy.checks import assign, instance_with, integer
 from phy.grid import OfdmGrid
-from phy.impairments import ClipAndFilter, Devices, Impairment
+from phy.impairments import (
+    CarrierOffset,
+    ClipAndFilter,
+    ClockOffset,
+    Devices,
+    Impairment,
+    IqImbalance,
+    TimingOffset,
+)
 from phy.packing import Packing
 from phy.randomness import device_key
 from phy.sionna_air import SionnaAir
-from phy.time_channel import Look, TimeChannel, draw_time_channel, lags_of
+from phy.time_channel import Look, TimeChannel, draw_time_channel, lags_of, refuse_too_fast
 from phy.waveform import symbol_length
 from phy.waveform_uplink import Hardware, WaveformUplink
 
 SERVER = 1 << 62  # among the devices, a number that no client has
-LARGEST = 1e15  # amplitude whose square float32 can hold
+OF_DEVICES = (CarrierOffset, ClockOffset, IqImbalance, TimingOffset)
+LARGEST = 1e15  # amplitude that float32 can square and add up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +113,15 @@ class WaveformLink(GridLink, BaseLink["WaveformSlot"]):
             _refuse_what_only_clients_have(fault)
         if self.fading.delays is not None:
             lags_of(np.asarray(self.fading.delays, np.float64), self.grid)
+        refuse_too_fast(getattr(self.fading, "doppler", 0.0), self.grid)
 
     @property
     def channel_grid(self) -> OfdmGrid:
         return replace(self.grid, pilots=0) if self.grid.pilots else self.grid
 
     def _open(self, opening: Opening) -> WaveformSlot:
+        for fault in self.transmit:
+            _check_clients(fault, opening)
         return WaveformSlot(self, opening, self.packing(opening))
 
 
@@ -118,6 +130,11 @@ def _checked(field: str, faults: Any, grid: OfdmGrid) -> tuple[Impairment, ...]:
         raise ValueError(f"{field} = {faults!r} is not allowed: give a list of faults")
     for place, fault in enumerate(faults):
         instance_with(f"{field}[{place}]", fault, "apply", "CarrierOffset() or Rapp()")
+        if isinstance(fault, OF_DEVICES) and type(fault) in map(type, faults[:place]):
+            raise ValueError(
+                f"{field} has {type(fault).__name__} twice, which would be the same for a device: "
+                "give one with both together"
+            )
         for part in (fault, getattr(fault, "sync", None)):
             check: Any = getattr(part, "check", None)
             if check is not None:
@@ -137,6 +154,16 @@ def _refuse_what_only_clients_have(fault: Any) -> None:
             raise ValueError(
                 f"receive: {type(fault).__name__}.{option.name} is for clients, who follow the "
                 "server: put it in transmit"
+            )
+
+
+def _check_clients(fault: Any, opening: Opening) -> None:
+    for option in fields(fault) if is_dataclass(fault) else ():
+        value, last = getattr(fault, option.name), int(opening.clients.max())
+        if isinstance(value, tuple) and last >= len(value):
+            raise ValueError(
+                f"{type(fault).__name__}.{option.name} has {len(value)} values, one a client, but "
+                f"client {last} takes part"
             )
 
 
@@ -235,16 +262,21 @@ class WaveformSlot(GridSlot):
         level, noise_std = gain, float(self._noise_std[trial])
         if math.isinf(gain):
             level, noise_std = 1.0, 0.0
-        rms = self._rms_at(level)
+        # signals are of moderate size in units of the gain; noise far above them sets others
+        unit = max(1.0, noise_std / level / LARGEST)
+        level *= unit
         noise_std /= level
+        rms = self._rms_at(level)
         received, measured = self._uplink.carry(
-            arrived,
+            arrived if unit == 1 else (arrived / unit).astype(np.complex64),
             rms,
             self.channels[trial],
             self._hardware[trial],
             math.sqrt(2) * noise_std,  # N0 = 2 sigma_c^2
             opening.rngs[trial],
         )
+        if unit > 1:
+            received *= np.float32(unit)
         precoding = self.precodings[trial]
         if self.link.control == "mmse":
             received /= self._of_data(precoding.scale)
@@ -256,7 +288,7 @@ class WaveformSlot(GridSlot):
         num_samples = self.packing.num_symbols * grid.fft_size
         report = {
             "received_snr_db": received_snr_db(
-                measured.arrived * without_prefix, 1.0, opening.length * noise_std**2
+                measured.arrived, 1.0, opening.length * noise_std**2
             ),
             "radiated_energy": measured.energy * level**2,
             "average_power": measured.energy * without_prefix / (num_samples * rms**2),

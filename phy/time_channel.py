@@ -24,6 +24,7 @@ from phy.grid import OfdmGrid
 from phy.waveform import symbol_length
 
 SPILL = 6  # samples, as in Sionna
+FASTEST = 0.5  # radians of Doppler between two knots
 
 
 class Lags(NamedTuple):
@@ -54,6 +55,18 @@ def _last_sample(delay: float, grid: OfdmGrid) -> int:
             "a smaller subcarrier_spacing"
         )
     return math.ceil(delay * grid.sampling_rate - 1e-6)
+
+
+def refuse_too_fast(doppler: float, grid: OfdmGrid) -> None:
+    """Refuse movement that cubics between the knots do not follow to 60 dB."""
+    spacing = Pieces(grid, 1, 1, moving=True).knot_spacing / grid.sampling_rate
+    if 2 * np.pi * doppler * spacing > FASTEST:
+        most = FASTEST / (2 * np.pi * spacing)
+        raise ValueError(
+            f"fading has a Doppler shift of {doppler:.4g} Hz, of which a symbol of "
+            f"{grid.symbol_duration:.3g} s sees too much: give a speed for at most {most:.4g} Hz, "
+            "or a larger subcarrier_spacing"
+        )
 
 
 class TimeChannel(NamedTuple):

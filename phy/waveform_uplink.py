@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +20,21 @@ from phy.sionna_air import SionnaAir
 from phy.time_channel import TimeChannel
 from phy.waveform import papr, power_of, symbol_length
 
+CLEAR = 20.0  # energy of the pilots' sum over that of its noise: a phase error of 0.16 rad
+
 
 class Hardware(NamedTuple):
     """Whose faults a trial has."""
 
     clients: Devices
     server: Devices
+
+
+class Looks(NamedTuple):
+    """The channels of a burst, [num_clients, 1 or symbols of the burst, used carriers] each."""
+
+    response: NDArray[np.complex64]
+    estimate: NDArray[np.complex64]
 
 
 @dataclass
@@ -87,21 +96,23 @@ class WaveformUplink:
         received = np.empty(data.shape[1:], np.complex64)
         for number, symbols in enumerate(self.bursts):
             count = symbols.stop - symbols.start
-            response, estimate = self._looks(channel, number, symbols)
-            elements = self._with_pilots(data[:, symbols], rms, estimate)
-            burst = Burst(
-                self.grid, count, rms, hardware.clients, rng, response[:, 0], estimate[:, 0]
-            )
-            heard = self._heard(elements, channel, number, burst, measured)
-            measured.arrived += float(power_of(self._windows(heard, count)).sum())
+            looks = self._looks(channel, number, symbols)
+            elements = self._with_pilots(data[:, symbols], rms, looks.estimate)
+            heard = self._clean(elements, channel, measured)
+            if heard is None:
+                burst = self._at_clients(looks, count, rms, hardware, rng)
+                samples = self._transmitted(elements, burst, number, measured)
+                heard = self._waited(self.air.propagate(samples, channel, number))
+            measured.arrived += self._arrived(heard, channel, count)
             if noise_std > 0:
                 heard += complex_normal(rng, heard.shape, noise_std)
             if self.receive:
-                at_server = self._at_server(heard, count, hardware, rng)
-                heard = self._through_receiver(heard, at_server)
+                at_server = self._at_server(heard, channel, count, hardware, rng)
+                heard = _through(self.receive, heard[None], at_server)[0]
                 clipped = float(at_server.notes.get("clip_rate", np.zeros(1))[0])
                 measured.server_clipped += count / self.num_symbols * clipped
-            received[symbols] = self._without_pilots(self._demodulated(heard, channel, count))
+            arrived = self._demodulated(heard, channel, count)
+            received[symbols] = self._without_pilots(arrived, noise_std)
         return received, measured
 
     def papr(
@@ -115,8 +126,8 @@ class WaveformUplink:
         """[num_clients, num_symbols], oversampled, as symbols leave digital baseband."""
         ratios = []
         for number, symbols in enumerate(self.bursts):
-            _, estimate = self._looks(channel, number, symbols)
-            elements = self._with_pilots(data[:, symbols], rms, estimate)
+            looks = self._looks(channel, number, symbols)
+            elements = self._with_pilots(data[:, symbols], rms, looks.estimate)
             burst = Burst(self.grid, elements.shape[1], rms, hardware.clients, rng)
             ratios.append(papr(self.grid, self._digital(elements, burst)))
         return np.concatenate(ratios, axis=1)
@@ -138,62 +149,76 @@ class WaveformUplink:
 
         Each client alone sends a symbol of pilots at its budgeted power, without noise.
         """
-        response, estimate = self._looks(channel, 0, slice(0, 1))
+        looks = self._looks(channel, 0, slice(0, 1))
         used = len(self.grid.used_carriers)
         amplitude = (rms * np.sqrt(self.grid.fft_size / used)).astype(np.float32)
         sent = amplitude[:, None, None] * qpsk_pilots(1, used)
-        burst = Burst(self.grid, 1, rms, hardware.clients, rng, response[:, 0], estimate[:, 0])
+        burst = self._at_clients(looks, 1, rms, hardware, rng)
         samples = self.air.modulate(sent)
-        for fault in self.transmit:
-            samples = fault.apply(samples, burst)
+        clean = self._waited(self.air.propagate(samples, channel, 0, add=False))
+        samples = _through(self.transmit, samples, burst)
         alone = self._waited(self.air.propagate(samples, channel, 0, add=False))
         heard = [
-            self._through_receiver(each, self._at_server(each, 1, hardware, rng)) for each in alone
+            _through(self.receive, each[None], self._at_server(each, channel, 1, hardware, rng))[0]
+            for each in alone
         ]
+        expected = self._demodulated(clean, channel, 1)
         arrived = self._demodulated(np.stack(heard), channel, 1)
-        expected = sent * (self.air.amplitude[:, None, None] * response)
         return np.divide(arrived, expected, out=np.ones_like(arrived), where=expected != 0)
 
-    def _looks(
-        self, channel: TimeChannel, number: int, symbols: slice
-    ) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
-        """Response and estimate for the symbols of a burst, [num_clients, 1 or symbols, used]."""
+    def _looks(self, channel: TimeChannel, number: int, symbols: slice) -> Looks:
         looks = channel.response.shape[1]
         which = slice(number, number + 1)
         if looks == 1:
             which = slice(0, 1)
         elif looks == self.num_symbols:
             which = symbols
-        return channel.response[:, which], channel.estimate[:, which]
+        return Looks(channel.response[:, which], channel.estimate[:, which])
 
-    def _heard(
+    def _clean(
+        self, elements: NDArray[np.complex64], channel: TimeChannel, measured: Measured
+    ) -> NDArray[np.complex64] | None:
+        """What comes to the antenna without faults and noise, if there is a short way."""
+        if self.transmit or self.receive:
+            return None
+        short = self.air.clean(elements, channel, self.window_advance)
+        if short is None:
+            return None
+        heard, power = short
+        prefix = power[..., self.grid.fft_size - self.grid.cp_length :]
+        measured.energy += power.sum(axis=(1, 2)) + prefix.sum(axis=(1, 2))
+        measured.peak = np.maximum(measured.peak, power.max(axis=(1, 2)))
+        return self._waited(heard)
+
+    def _transmitted(
         self,
         elements: NDArray[np.complex64],
-        channel: TimeChannel,
-        number: int,
         burst: Burst,
+        number: int,
         measured: Measured,
     ) -> NDArray[np.complex64]:
-        """What comes to the antenna without noise, from when the server listens."""
-        if not self.transmit and not self.receive:
-            short = self.air.clean(elements, channel, self.window_advance)
-            if short is not None:
-                heard, power = short
-                measured.energy += power.sum(axis=(1, 2))
-                prefix = power[..., self.grid.fft_size - self.grid.cp_length :]
-                measured.energy += prefix.sum(axis=(1, 2))
-                measured.peak = np.maximum(measured.peak, power.max(axis=(1, 2)))
-                return self._waited(heard)
-        samples = self.air.modulate(elements)
-        for fault in self.transmit:
-            samples = fault.apply(samples, burst)
+        """What leaves the clients' antennas."""
+        samples = _through(self.transmit, self.air.modulate(elements), burst)
         if self.transmit and number == 0:
-            measured.papr = papr(self.grid, self._digital(elements[:, :1], burst))[:, 0]
+            aside = replace(burst, notes={})
+            measured.papr = papr(self.grid, self._digital(elements[:, :1], aside))[:, 0]
         power = power_of(samples)
         measured.energy += power.sum(axis=1)
         measured.peak = np.maximum(measured.peak, power.max(axis=1))
         measured.clipped += burst.num_symbols / self.num_symbols * burst.notes.get("clip_rate", 0.0)
-        return self._waited(self.air.propagate(samples, channel, number))
+        return samples
+
+    def _at_clients(
+        self,
+        looks: Looks,
+        count: int,
+        rms: NDArray[np.float64],
+        hardware: Hardware,
+        rng: np.random.Generator,
+    ) -> Burst:
+        amplitude = self.air.amplitude[:, None]
+        response, estimate = (each[:, 0] * amplitude for each in looks)
+        return Burst(self.grid, count, rms, hardware.clients, rng, response, estimate)
 
     def _waited(self, heard: NDArray[np.complex64]) -> NDArray[np.complex64]:
         """The server listens before the first sample could arrive."""
@@ -208,29 +233,33 @@ class WaveformUplink:
             :, self.grid.cp_length :
         ]
 
+    def _arrived(self, heard: NDArray[np.complex64], channel: TimeChannel, count: int) -> float:
+        """Energy on the carriers of data, which without pilots is all that there is."""
+        if not self.grid.pilots:
+            return float(power_of(self._windows(heard, count)).sum())
+        elements = self._demodulated(heard, channel, count)[..., ~self.grid.is_pilot]
+        return float(power_of(elements).sum())
+
     def _at_server(
         self,
         heard: NDArray[np.complex64],
+        channel: TimeChannel,
         count: int,
         hardware: Hardware,
         rng: np.random.Generator,
     ) -> Burst:
         """Gain control sets the server's hardware up for what arrives."""
         rms = np.array([math.sqrt(power_of(self._windows(heard, count)).mean())])
-        return Burst(self.grid, count, rms, hardware.server, rng)
+        return Burst(self.grid, count, rms, hardware.server, rng, start=self._first(channel))
 
-    def _through_receiver(
-        self, heard: NDArray[np.complex64], burst: Burst
-    ) -> NDArray[np.complex64]:
-        samples = heard[None]
-        for fault in self.receive:
-            samples = fault.apply(samples, burst)
-        return samples[0]
+    def _first(self, channel: TimeChannel) -> int:
+        """When the server begins to listen [samples]."""
+        return channel.lags.first - self.window_advance
 
     def _demodulated(
         self, heard: NDArray[np.complex64], channel: TimeChannel, count: int
     ) -> NDArray[np.complex64]:
-        return self.air.demodulate(heard, channel.lags.first - self.window_advance, count)
+        return self.air.demodulate(heard, self._first(channel), count)
 
     def _with_pilots(
         self, data: NDArray[np.complex64], rms: NDArray[np.float64], estimate: NDArray[np.complex64]
@@ -246,10 +275,29 @@ class WaveformUplink:
         elements[..., is_pilot] = amplitude[:, None, None] * turned
         return elements
 
-    def _without_pilots(self, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
-        """Each symbol turned back by the phase that its pilots have in common."""
+    def _without_pilots(
+        self, elements: NDArray[np.complex64], noise_std: float
+    ) -> NDArray[np.complex64]:
+        """Each symbol turned back by the phase that its pilots have in common, if that is clear."""
         if not self.grid.pilots:
             return elements
         is_pilot = self.grid.is_pilot
         pilots = (elements[..., is_pilot] * qpsk_pilots(1, self.grid.pilots).conj()).sum(axis=-1)
-        return elements[..., ~is_pilot] * phases_of(pilots).conj()[..., None]
+        clear = np.abs(pilots) > math.sqrt(CLEAR * self.grid.pilots) * noise_std
+        turn = np.where(clear, phases_of(pilots).conj(), np.complex64(1))
+        return elements[..., ~is_pilot] * turn[..., None]
+
+
+def _through(
+    faults: Sequence[Impairment], samples: NDArray[np.complex64], burst: Burst
+) -> NDArray[np.complex64]:
+    """All faults, one after another."""
+    for fault in faults:
+        out = np.ascontiguousarray(fault.apply(samples, burst), np.complex64)
+        if out.shape != samples.shape:
+            raise ValueError(
+                f"{type(fault).__name__}.apply gives samples of shape {out.shape} for "
+                f"{samples.shape}: give as many"
+            )
+        samples = out
+    return samples

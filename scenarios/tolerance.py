@@ -34,7 +34,8 @@ class Tolerance:
 
     place : by key
     accuracy : without the fault, in percent
-    takes : the largest value that costs no more than a point, nor does any before it
+    takes : the largest value that costs no more than a point, nor does any before it; a run that
+        diverges costs more
     too_much : the value after that, or None if all are taken
     dominates : the value from which on the fault is a larger error than all others, or None
     """
@@ -58,19 +59,18 @@ def tolerances(results: Results) -> list[Tolerance]:
     errors = _errors(results, axis)
     found = []
     for place, points in by_place.items():
-        means = [point.mean for point in points]
-        if any(math.isnan(mean) for mean in means):
+        if math.isnan(points[0].mean) or not all(point.finished for point in points):
             continue
-        lost = [means[0] - mean for mean in means]
-        taken = len(list(takewhile(lambda points_lost: points_lost <= POINT, lost)))
+        lost = [math.inf if p.diverged else points[0].mean - p.mean for p in points[1:]]
+        taken = 1 + len(list(takewhile(lambda points_lost: points_lost <= POINT, lost)))
         here = [errors[(*place, (axis.key, label))] for label in axis.labels]
         larger = [label for label, e in zip(axis.labels, here, strict=True) if e > LARGER * here[0]]
         found.append(
             Tolerance(
                 dict(place),
-                means[0],
+                points[0].mean,
                 axis.labels[taken - 1],
-                axis.labels[taken] if taken < len(means) else None,
+                axis.labels[taken] if taken < len(points) else None,
                 larger[0] if larger else None,
             )
         )

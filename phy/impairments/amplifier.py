@@ -22,8 +22,9 @@ from phy.waveform import demodulate, empty_bins, from_bins, in_bins, modulate
 
 
 def saturation(burst: Burst, backoff_db: float) -> NDArray[np.float32]:
-    """A, [num_devices, 1]"""
-    return (burst.rms * 10 ** (backoff_db / 20)).astype(np.float32)[:, None]
+    """A, [num_devices, 1]; not zero where nothing arrives."""
+    level = np.maximum(burst.rms * 10 ** (backoff_db / 20), np.finfo(np.float32).tiny)
+    return level.astype(np.float32)[:, None]
 
 
 def note_clipping(amplitude: NDArray[np.float32], level: NDArray[np.float32], burst: Burst) -> None:
@@ -103,9 +104,14 @@ class ClipAndFilter:
         assign(
             self,
             backoff_db=checked_backoff("ClipAndFilter", self.backoff_db),
-            passes=integer("passes", self.passes, least=1),
-            oversampling=integer("oversampling", self.oversampling, least=1),
+            passes=integer("ClipAndFilter.passes", self.passes, least=1),
+            oversampling=integer("ClipAndFilter.oversampling", self.oversampling, least=1),
         )
+        if max(self.passes, self.oversampling) > 100:
+            raise ValueError(
+                f"ClipAndFilter(passes={self.passes}, oversampling={self.oversampling}) is not "
+                "allowed: give at most 100 of each"
+            )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
         elements = demodulate(burst.grid, samples, 0, burst.num_symbols)

@@ -52,13 +52,7 @@ class Devices:
     ) -> NDArray[np.float64]:
         """``mean``, one for all or by global index, and what was drawn for each device."""
         each = np.asarray(mean, np.float64)
-        if each.ndim:
-            if max(self.members) >= len(each):
-                raise ValueError(
-                    f"{purpose} has {len(each)} values, one a client, but client "
-                    f"{max(self.members)} takes part"
-                )
-            each = each[self.members]
+        each = each[self.members] if each.ndim else each
         drawn = deviation * self.normals(purpose) if deviation else np.zeros(len(self))
         return scale * (each + drawn)
 
@@ -73,8 +67,9 @@ class Burst:
         budgeted mean sample power, at the server that of what arrives in this burst
     devices : whose hardware it is
     rng : for what is new in every burst
-    response, estimate : [num_devices, used carriers], the channels of this burst and what the
-        clients know of them; None at the server
+    response, estimate : [num_devices, used carriers], the channels of this burst with their path
+        gain, and what the clients know of them; None at the server
+    start : when the first sample is, counted from the beginning of the slot
     notes : what is to be reported, [num_devices] each
     """
 
@@ -85,6 +80,7 @@ class Burst:
     rng: np.random.Generator
     response: NDArray[np.complex64] | None = None
     estimate: NDArray[np.complex64] | None = None
+    start: int = 0
     notes: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 

@@ -18,7 +18,8 @@ from phy.synchronisation import TimingAdvance
 class TimingOffset:
     """A burst that comes ``offset`` samples late, or early if negative.
 
-    It belongs to a device and its place: it stays for the whole run. Parts of a sample are
+    It belongs to a device and its place: it stays for the whole run. What would come before a slot
+    begins is cut off, of the first prefix if it is not longer. Parts of a sample are
     interpolated with a filter that holds for 0.85 of the band and so for grids with guards; whole
     samples are exact on any.
 
@@ -45,11 +46,14 @@ class TimingOffset:
     def check(self, grid: OfdmGrid) -> None:
         """Refuse an offset that is too large for this grid."""
         largest = np.abs(self.offset).max() + LARGEST_DEVIATION * self.std
-        if largest > grid.fft_size:
+        limit = grid.fft_size if self.advance is None else grid.fft_size // 2
+        if largest > limit:
+            why = "beyond which a symbol is taken for its neighbour"
+            if self.advance is not None:
+                why = "half of fft_size, the range of advance"
             raise ValueError(
                 f"TimingOffset(offset={self.offset!r}, std={self.std!r}) is not allowed: with four "
-                f"deviations it may reach {largest:.3g} samples, give at most fft_size = "
-                f"{grid.fft_size}, beyond which a symbol is taken for its neighbour"
+                f"deviations it may reach {largest:.3g} samples, give at most {limit}, {why}"
             )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
@@ -68,7 +72,8 @@ class ClockOffset:
     r"""A sampling clock that is fast by some parts in a million: x[n] becomes x(n (1 + ppm 1e-6)).
 
     Carrier k then turns as if it had a carrier offset of k ppm 1e-6 spacings, and the symbols slide
-    against the server's. Clocks agree when a slot begins. Interpolated as for TimingOffset.
+    against the server's. Clocks agree when a slot begins. Interpolated as for TimingOffset. At the
+    server it is what the clients' clocks seem to have.
 
     ppm : one, or one a client (by global index)
     std_ppm : of what is drawn for each device, cut at four deviations
@@ -86,4 +91,4 @@ class ClockOffset:
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
         drift = burst.devices.values("ClockOffset.ppm", self.ppm, self.std_ppm, 1e-6)
-        return delayed(samples, np.zeros(len(drift)), -drift)
+        return delayed(samples, -drift * burst.start, -drift)

@@ -57,8 +57,9 @@ class Adc:
 
     Full scale is +-F with F = rms 10^(backoff_db / 20) / sqrt(2): rms / sqrt(2) is that of I or Q
     alone. At the server, gain control sets it by what arrives in a burst; among a client's faults
-    it is a digital-to-analog converter, set up for the client's budget. Beyond full scale it clips.
-    Within it the rounding has the power step^2 / 12 in each of I and Q, step = 2 F / 2^bits.
+    it is a digital-to-analog converter, set up for the client's budget. Beyond full scale it clips,
+    which is counted for I and Q apart. Within it the rounding has the power step^2 / 12 in each of
+    I and Q, step = 2 F / 2^bits.
 
     bits : of each of I and Q
     backoff_db : full-scale power over that of I or Q [dB]

@@ -21,7 +21,8 @@ from phy.synchronisation import CarrierSync
 class CarrierOffset:
     r"""A carrier frequency that is off by eps subcarrier spacings: x[n] exp(j 2 pi eps n / N).
 
-    Each device has an offset of its own for the whole run: ``offset`` plus a normal draw.
+    Each device has an offset of its own for the whole run: ``offset`` plus a normal draw. At the
+    server it is the offset that signals seem to have.
 
     offset : one, or one a client (by global index)
     std : of what is drawn for each device, cut at four deviations
@@ -83,7 +84,8 @@ class CarrierOffset:
             assert burst.response is not None
             found = self.sync.estimate(offset, burst.grid, burst.response, burst.rng)
             offset = np.subtract(offset, found)
-        turns = np.multiply.outer(offset / burst.grid.fft_size, np.arange(samples.shape[1]))
+        times = burst.start + np.arange(samples.shape[1])
+        turns = np.multiply.outer(offset / burst.grid.fft_size, times)
         return samples * phasors(turns)
 
 
@@ -99,7 +101,7 @@ class PhaseNoise:
     linewidth: float = 10.0
 
     def __post_init__(self) -> None:
-        assign(self, linewidth=number("PhaseNoise.linewidth", self.linewidth, least=0))
+        assign(self, linewidth=number("PhaseNoise.linewidth", self.linewidth, least=0, most=1e9))
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
         deviation = np.sqrt(2 * np.pi * self.linewidth / burst.grid.sampling_rate)

@@ -270,7 +270,7 @@ def test_parts_of_a_sample_are_a_phase_ramp_too(offset, rng):
     assert error < 2e-4
 
 
-@pytest.mark.parametrize("speed", [30.0, 100.0])
+@pytest.mark.parametrize("speed", [10.0, 20.0])
 def test_movement_within_a_symbol(speed, rng):
     """h(t) = rho h + sqrt(1 - rho^2) w between mid-symbol and t: mean over the FFT of
     (1 - rho)^2 p + (1 - rho^2) E1(g), for those who send."""
@@ -282,8 +282,9 @@ def test_movement_within_a_symbol(speed, rng):
     rho = j0(2 * np.pi * speed * 3.5e9 / SPEED_OF_LIGHT * lag)
     active = np.exp(-truncation)
     expected = np.mean((1 - rho) ** 2 * active + (1 - rho**2) * exp1(truncation)) + 1 - active
-    error = np.square(np.abs(received - sent)).mean(axis=(1, 2))
-    check_mean(error, float(expected))
+    error = np.square(np.abs(received - sent)).mean(axis=2)
+    for symbol in range(SYMBOLS):
+        check_mean(error[:, symbol], float(expected))
 
 
 def test_two_faults_together_are_stock_pieces_in_a_row(rng):

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from links import OfdmLink, WaveformLink
-from phy import NoFading, OfdmGrid, PerfectCsi, Rician, Tdl
+from phy import NoFading, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
 from phy.impairments import (
     Adc,
     CarrierOffset,
     CarrierSync,
     IqImbalance,
     PhaseNoise,
+    SoftLimiter,
     TimingAdvance,
     TimingOffset,
 )
@@ -124,6 +125,67 @@ def test_csi_through_the_faults_sees_what_stays_put(fading, rng):
     saved = nmse(rng, csi_through_faults=True, **options)
     assert spoilt > 0.3
     assert saved < 1e-3 * spoilt
+
+
+@pytest.mark.parametrize("csi", [PerfectCsi(), PilotCsi(snr_db=np.inf)], ids=str)
+def test_movement_is_not_taken_for_hardware(csi, rng):
+    """Through faults that do nothing, moving clients see what they see without them."""
+    seed = int(rng.integers(2**32))
+    options = {
+        "fading": Rayleigh(speed=60.0),
+        "csi": csi,
+        "path_gain": (0.1, 2.0, 7.0),
+        "transmit": (IqImbalance(),),
+    }
+    plain, through = (
+        WaveformLink(csi_through_faults=each, **options).open(
+            3, 14_000, np.random.default_rng(seed), device_rng=np.random.default_rng(seed)
+        )
+        for each in (False, True)
+    )
+    np.testing.assert_allclose(
+        through.channels[0].estimate, plain.channels[0].estimate, rtol=1e-3, atol=1e-3
+    )
+
+
+def test_csi_through_an_amplifier_is_at_the_budgeted_power(rng):
+    """The gain of a limiter that cuts a constant envelope: QPSK pilots are hardly that, so by
+    the same symbol through the same limiter."""
+    from phy.csi import qpsk_pilots
+    from phy.waveform import demodulate, modulate
+
+    grid = OfdmGrid(fft_size=64, cp_length=16, guards=(0, 0), dc_null=False)
+    link = WaveformLink(
+        grid=grid, fading=NoFading(), transmit=(SoftLimiter(0.0),), csi_through_faults=True
+    )
+    slot = link.open(1, 1280, rng)
+    samples = modulate(grid, qpsk_pilots(1, 64)[None])  # of unit mean power
+    limited = samples / np.maximum(np.abs(samples), 1)
+    expected = demodulate(grid, limited.astype(np.complex64), 0, 1) / qpsk_pilots(1, 64)
+    np.testing.assert_allclose(slot.channels[0].estimate, expected, atol=1e-4)
+
+
+def test_preambles_come_through_the_path_gain(rng):
+    """A far client hears the preamble worse."""
+    errors = [
+        nmse(
+            rng,
+            clients=1,
+            path_gain=gain,
+            transmit=(CarrierOffset(0.3, sync=CarrierSync(snr_db=20.0)),),
+        )
+        for gain in (1.0, 0.01)
+    ]
+    assert errors[1] > 10 * errors[0]
+
+
+def test_timing_advance_goes_by_what_clients_know_of_the_channel(rng):
+    """An estimate that is late by three samples takes three samples off what is told."""
+    offset = np.full(50, 5.0)
+    response = np.ones((50, 54), np.complex64)
+    ramp = np.exp(-2j * np.pi * 3 * GRID.carriers / 64).astype(np.complex64)
+    told = TimingAdvance(1.0, np.inf).command(offset, GRID, response, response * ramp, rng)
+    np.testing.assert_allclose(told, 2.0)
 
 
 def test_csi_without_faults_is_the_same_through_them(rng):

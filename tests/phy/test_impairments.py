@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from links import WaveformLink
-from phy import NoFading, OfdmGrid
+from phy import NoFading, OfdmGrid, Tdl
 from phy.impairments import (
     Adc,
     Burst,
@@ -61,6 +63,8 @@ def burst_of(rng, devices=2, symbols=3, rms=1.0):
         (lambda: Rapp(smoothness=0.0), ["smoothness = 0.0"]),
         (lambda: Rapp(backoff_db="8"), ["Rapp.backoff_db = '8'"]),
         (lambda: ClipAndFilter(passes=0), ["passes = 0"]),
+        (lambda: ClipAndFilter(oversampling=1000), ["oversampling=1000", "at most 100"]),
+        (lambda: PhaseNoise(linewidth=1e12), ["linewidth = 1", "<= 1e+09"]),
         (lambda: IqImbalance(gain_db=40.0), ["gain_db = 40.0"]),
         (lambda: IqImbalance(phase_deg=90.0), ["phase_deg = 90.0"]),
     ],
@@ -79,7 +83,13 @@ def test_bad_values_are_refused_with_the_reason(make, names):
         ({"transmit": ["rapp"]}, ["transmit[0] = 'rapp'", "Rapp()"]),
         ({"transmit": [Rapp]}, ["transmit[0]"]),
         ({"transmit": [CarrierOffset(20.0, unit="ppm")]}, ["2.33 subcarrier spacings", "sync"]),
-        ({"transmit": [TimingOffset(600)]}, ["600 samples", "fft_size = 512"]),
+        ({"transmit": [TimingOffset(600)]}, ["600 samples", "at most 512", "neighbour"]),
+        (
+            {"transmit": [TimingOffset(std=70.0, advance=TimingAdvance())]},
+            ["280 samples", "at most 256", "the range of advance"],
+        ),
+        ({"transmit": [CarrierOffset(0.1), CarrierOffset(0.2)]}, ["CarrierOffset twice"]),
+        ({"fading": Tdl("A", speed=2000.0)}, ["Doppler shift of 2.335e+04 Hz", "at most 4244 Hz"]),
         ({"transmit": [Rapp(), ClipAndFilter()]}, ["ClipAndFilter", "first in transmit"]),
         ({"receive": [ClipAndFilter()]}, ["ClipAndFilter"]),
         ({"receive": [CarrierOffset([0.1, 0.2])]}, ["CarrierOffset.offset", "the server's"]),
@@ -107,7 +117,7 @@ def test_links_refuse_what_does_not_fit_them(options, names):
 def test_a_list_of_offsets_must_reach_all_clients(rng):
     link = WaveformLink(grid=GRID, fading=NoFading(), transmit=(CarrierOffset([0.1, 0.2]),))
     with pytest.raises(ValueError, match="has 2 values, one a client, but client 2 takes part"):
-        link.open(3, 10, rng).send(np.zeros((3, 10)), 1.0)
+        link.open(3, 10, rng)
 
 
 def test_a_limiter_keeps_what_is_below_and_the_phase_of_what_is_above(rng):
@@ -214,3 +224,50 @@ def test_modulation_is_undone_from_anywhere_in_the_prefix(rng):
     for early in (0, 5, 16):
         waited = np.concatenate([np.zeros((2, early), np.complex64), samples], axis=1)
         np.testing.assert_allclose(demodulate(GRID, waited, -early, 3), elements, atol=1e-5)
+
+
+@dataclass(frozen=True)
+class Mine:
+    """A fault as a user may write one: NumPy makes complex128 of it."""
+
+    cut: int = 0
+
+    def apply(self, samples, burst):
+        return (samples * np.exp(0.1j))[:, self.cut :]
+
+
+def test_a_fault_of_ones_own(rng):
+    signals = rng.standard_normal((2, 500)).astype(np.float32)
+    link = WaveformLink(grid=GRID, fading=NoFading(), snr_db=np.inf, interleaver_seed=None)
+    alone = replace(link, receive=(Mine(),)).open(2, 500, rng).send(signals, 1e-3).total
+    expected = (signals.sum(axis=0).view(np.complex64) * np.exp(0.1j)).astype(np.complex64)
+    np.testing.assert_allclose(alone, expected.view(np.float32), atol=1e-4)
+    before = replace(link, receive=(Mine(), Adc(20))).open(2, 500, rng).send(signals, 1e-3).total
+    np.testing.assert_allclose(before, alone, atol=1e-3)
+    with pytest.raises(ValueError, match=r"Mine.apply gives samples of shape \(2, .*give as many"):
+        replace(link, transmit=(Mine(cut=1),)).open(2, 500, rng).send(signals, 1e-3)
+
+
+@pytest.mark.parametrize("fault", [SoftLimiter(), Rapp(), Adc(), IqImbalance(1.0)], ids=str)
+def test_a_server_that_hears_nothing(fault, rng):
+    link = WaveformLink(grid=GRID, truncation=1e6, snr_db=np.inf, receive=(fault,))
+    received = link.open(2, 50, rng).send(np.ones((2, 50)), 1.0)
+    np.testing.assert_array_equal(received.total, 0)
+
+
+def test_identical_offsets_at_both_ends_are_told_apart_by_their_sign(rng):
+    """At the server an offset is that which signals seem to have, from the slot's beginning on."""
+    signals = rng.standard_normal((2, 500)).astype(np.float32)
+    for one, other in (
+        (CarrierOffset(0.03), CarrierOffset(-0.03)),
+        (ClockOffset(100.0), ClockOffset(-100.0)),
+    ):
+        link = WaveformLink(
+            grid=GRID,
+            fading=NoFading(),
+            snr_db=np.inf,
+            window_advance=8,
+            transmit=(one,),
+            receive=(other,),
+        )
+        assert link.open(2, 500, rng).send(signals, 1e-3).diagnostics["nmse"] < 1e-5

@@ -11,10 +11,11 @@ from scenarios.results import Results
 from scenarios.tolerance import Tolerance, fault_axis, tolerances
 from tests.scenarios import small
 
+VALUES = (0.0, 10.0, 100.0, 1000.0)
 KEY = "link.transmit.phase_noise.linewidth"
 
 
-def study(algorithms=("acpc", "cotaf"), values=(0.0, 10.0, 100.0, 1000.0), **sweep):
+def study(algorithms=("acpc", "cotaf"), values=VALUES, **sweep):
     return load_scenario(
         {
             "algorithm": {"G": 1.0},
@@ -31,33 +32,47 @@ def study(algorithms=("acpc", "cotaf"), values=(0.0, 10.0, 100.0, 1000.0), **swe
 
 
 def results_of(scenario, accuracies, errors):
-    """Each cell with what is given for (algorithm, value), and a little more for the second seed."""
+    """Each cell with what is given for (algorithm, value), a little more for the second seed; a run
+    that diverged where an accuracy is None.
+    """
     cells = []
     for number in range(len(scenario.cells)):
         labels = scenario.labels_of(number)
         place = labels["algorithm.name"], labels[KEY]
-        accuracy, nmse = accuracies[place] / 100 + 0.01 * labels["seed"], errors[place]
+        given, nmse = accuracies[place], errors[place]
+        accuracy = (given or 0.0) / 100 + 0.01 * labels["seed"]
         variables = {
             "test_accuracy": (("round",), np.full(2, accuracy)),
             "test_loss": (("round",), np.zeros(2)),
             "nmse": (("round",), np.array([nmse, nmse])),
         }
-        cells.append(CellFile({}, variables, "", {}))
+        cells.append(CellFile({}, variables, "lost" if given is None else "", {}))
     return Results(scenario, cells)
 
 
 def test_the_largest_value_within_a_point_and_all_before_it():
     scenario = study()
-    accuracies = dict.fromkeys([("acpc", v) for v in (0.0, 10.0, 100.0, 1000.0)], 90.0)
+    accuracies = dict.fromkeys([("acpc", v) for v in VALUES], 90.0)
     accuracies |= {("acpc", 100.0): 88.5, ("acpc", 1000.0): 89.9}  # by chance
-    accuracies |= {("cotaf", v): a for v, a in zip((0.0, 10, 100, 1000), (80, 81, 79.5, 79.1))}
-    errors = {place: 0.1 for place in accuracies}
+    accuracies |= {("cotaf", v): a for v, a in zip(VALUES, (80, 81, 79.5, 79.1), strict=True)}
+    errors = dict.fromkeys(accuracies, 0.1)
     errors |= {("acpc", 100.0): 0.19, ("acpc", 1000.0): 0.21}
     found = tolerances(results_of(scenario, accuracies, errors))
     assert found == [
         Tolerance({"algorithm.name": "acpc"}, pytest.approx(90.5), 10.0, 100.0, 1000.0),
         Tolerance({"algorithm.name": "cotaf"}, pytest.approx(80.5), 1000.0, None, None),
     ]
+
+
+def test_a_run_that_diverges_is_too_much():
+    accuracies = {("acpc", v): a for v, a in zip(VALUES, (90, 90, 90, None), strict=True)}
+    (found,) = tolerances(
+        results_of(study(algorithms=("acpc",)), accuracies, dict.fromkeys(accuracies, 0.1))
+    )
+    assert (found.takes, found.too_much) == (100.0, 1000.0)
+    accuracies[("acpc", 0.0)] = None  # nothing to compare with
+    results = results_of(study(algorithms=("acpc",)), accuracies, dict.fromkeys(accuracies, 0.1))
+    assert tolerances(results) == []
 
 
 def test_a_study_without_a_fault_has_no_tolerance():

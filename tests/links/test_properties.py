@@ -72,6 +72,7 @@ faults = st.lists(
         ]
     ),
     max_size=3,
+    unique_by=type,
 )
 links = st.one_of(
     st.builds(

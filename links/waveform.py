@@ -69,7 +69,7 @@ class WaveformLink(GridLink, BaseLink["WaveformSlot"]):
     >>> from phy.impairments import Adc, CarrierOffset, Rapp
     >>> link = WaveformLink(
     ...     entry_snr_db=20,
-    ...     transmit=(Rapp(backoff_db=8), CarrierOffset(std=0.01)),
+    ...     transmit=(CarrierOffset(std=0.01), Rapp(backoff_db=8)),
     ...     receive=(Adc(bits=12),),
     ... )
     >>> rng = np.random.default_rng(1)
@@ -127,7 +127,9 @@ class WaveformLink(GridLink, BaseLink["WaveformSlot"]):
 
 def _checked(field: str, faults: Any, grid: OfdmGrid) -> tuple[Impairment, ...]:
     if not isinstance(faults, Sequence) or isinstance(faults, str):
-        raise ValueError(f"{field} = {faults!r} is not allowed: give a list of faults")
+        raise ValueError(
+            f"{field} = {faults!r} is not allowed: give a list of faults, such as (Rapp(),)"
+        )
     for place, fault in enumerate(faults):
         instance_with(f"{field}[{place}]", fault, "apply", "CarrierOffset() or Rapp()")
         if isinstance(fault, OF_DEVICES) and type(fault) in map(type, faults[:place]):
@@ -222,7 +224,7 @@ class WaveformSlot(GridSlot):
             return values
         return self.packing.per_symbol(values)
 
-    def papr_db(self, signals: ArrayLike, gain: ArrayLike = 1.0) -> NDArray[np.float64]:
+    def papr_db(self, signals: ArrayLike, gain: ArrayLike) -> NDArray[np.float64]:
         """Peak over mean power of every OFDM symbol, oversampled, as it leaves digital baseband.
 
         ``[..., m, d]`` to ``[..., m, num_symbols]``; NaN for an empty symbol.

@@ -70,7 +70,7 @@ class Rapp:
         assign(
             self,
             backoff_db=checked_backoff("Rapp", self.backoff_db),
-            smoothness=number("smoothness", self.smoothness, least=0.1, most=100),
+            smoothness=number("Rapp.smoothness", self.smoothness, least=0.1, most=100),
         )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:

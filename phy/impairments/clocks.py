@@ -40,7 +40,8 @@ class TimingOffset:
         )
         if self.advance is not None and not isinstance(self.advance, TimingAdvance):
             raise ValueError(
-                f"advance = {self.advance!r} is not allowed: give TimingAdvance(), or None"
+                f"TimingOffset.advance = {self.advance!r} is not allowed: give TimingAdvance(), or "
+                "None"
             )
 
     def check(self, grid: OfdmGrid) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from phy.checks import Scalars, assign, integer, number, numbers_each
 from phy.impairments.amplifier import checked_backoff, note_clipping
@@ -34,10 +37,10 @@ class IqImbalance:
     def __post_init__(self) -> None:
         assign(
             self,
-            gain_db=numbers_each("gain_db", self.gain_db, least=-20, most=20),
-            phase_deg=numbers_each("phase_deg", self.phase_deg, least=-45, most=45),
-            gain_std_db=number("gain_std_db", self.gain_std_db, least=0, most=5),
-            phase_std_deg=number("phase_std_deg", self.phase_std_deg, least=0, most=11),
+            gain_db=numbers_each("IqImbalance.gain_db", self.gain_db, least=-20, most=20),
+            phase_deg=numbers_each("IqImbalance.phase_deg", self.phase_deg, least=-45, most=45),
+            gain_std_db=number("IqImbalance.gain_std_db", self.gain_std_db, least=0, most=5),
+            phase_std_deg=number("IqImbalance.phase_std_deg", self.phase_std_deg, least=0, most=11),
         )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
@@ -51,6 +54,26 @@ class IqImbalance:
         )
 
 
+@lru_cache
+def best_backoff_db(bits: int) -> float:
+    """With the least mean square error on Gaussian samples (J. Max, "Quantizing for minimum
+    distortion", IRE Trans. Inf. Theory 6(1), 1960, table II: a step of 1.596 for one bit).
+
+    >>> print(f"{10 ** (best_backoff_db(1) / 20):.3f}")
+    1.596
+    """
+    samples = np.linspace(0, 10, 200_001)
+    density = np.exp(-(samples**2) / 2)
+
+    def error(full_scale: float) -> float:
+        step = 2 * full_scale / 2**bits
+        level = np.minimum(np.floor(samples / step), 2 ** (bits - 1) - 1) + 0.5
+        return float((np.square(level * step - samples) * density).sum())
+
+    found = minimize_scalar(error, bounds=(0.5, 8.0), method="bounded", options={"xatol": 1e-4})
+    return 20 * math.log10(found.x)
+
+
 @dataclass(frozen=True)
 class Adc:
     """A uniform quantiser for each of I and Q, with a step at zero (mid-rise).
@@ -62,23 +85,23 @@ class Adc:
     I and Q, step = 2 F / 2^bits.
 
     bits : of each of I and Q
-    backoff_db : full-scale power over that of I or Q [dB]
+    backoff_db : full-scale power over that of I or Q [dB]; None for the one with the least error on
+        Gaussian samples
     """
 
     bits: int = 12
-    backoff_db: float = 12.0
+    backoff_db: float | None = None
 
     def __post_init__(self) -> None:
-        assign(
-            self,
-            bits=integer("Adc.bits", self.bits, least=1),
-            backoff_db=checked_backoff("Adc", self.backoff_db),
-        )
+        assign(self, bits=integer("Adc.bits", self.bits, least=1))
         if self.bits > 24:
             raise ValueError(f"Adc.bits = {self.bits} is not allowed: give 1 to 24")
+        if self.backoff_db is not None:
+            assign(self, backoff_db=checked_backoff("Adc", self.backoff_db))
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
-        full_scale = burst.rms * 10 ** (self.backoff_db / 20) / np.sqrt(2)
+        backoff = best_backoff_db(self.bits) if self.backoff_db is None else self.backoff_db
+        full_scale = burst.rms * 10 ** (backoff / 20) / np.sqrt(2)
         if not full_scale.all():
             return samples  # nothing arrives, not even noise
         step = (2 * full_scale / 2**self.bits)[:, None]

@@ -50,7 +50,9 @@ class CarrierOffset:
             carrier_frequency=number("carrier_frequency", self.carrier_frequency, above=0),
         )
         if self.sync is not None and not isinstance(self.sync, CarrierSync):
-            raise ValueError(f"sync = {self.sync!r} is not allowed: give CarrierSync(), or None")
+            raise ValueError(
+                f"CarrierOffset.sync = {self.sync!r} is not allowed: give CarrierSync(), or None"
+            )
         if self.unit == "spacing":
             self._refuse_beyond(1.0)
 

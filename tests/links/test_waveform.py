@@ -409,7 +409,7 @@ def test_papr_of_every_symbol(rng):
     link = WaveformLink(grid=SMALL, fading=NoFading(), transmit=(ClipAndFilter(backoff_db=3),))
     signals = rng.standard_normal((2, 2 * 54 * 7)).astype(np.float32)
     slot = link.open(2, signals.shape[1], rng)
-    assert slot.papr_db(signals).shape == (2, 7)
+    assert slot.papr_db(signals, 1.0).shape == (2, 7)
     quiet_one = slot.papr_db(signals, 1e-9)  # nothing is clipped
     plain = 10 * np.log10(papr(SMALL, slot.packing.pack(signals), oversampling=4))
     np.testing.assert_allclose(quiet_one, plain, rtol=1e-5)

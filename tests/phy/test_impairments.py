@@ -24,6 +24,7 @@ from phy.impairments import (
     TimingAdvance,
     TimingOffset,
 )
+from phy.impairments.converter import best_backoff_db
 from phy.randomness import complex_normal, device_stream
 from phy.resampling import delayed
 from phy.waveform import demodulate, modulate
@@ -170,6 +171,18 @@ def test_an_adc_has_two_to_the_bits_levels_around_zero(rng):
     np.testing.assert_allclose(levels, (np.arange(8) - 3.5) / 4)  # full scale 1, step 1/4
     inside = np.abs(ramp) < 1
     assert np.abs(out.real[0] - ramp)[inside].max() <= 0.125 + 1e-6
+
+
+def test_by_itself_an_adc_loses_the_least(rng):
+    """J. Max's table of optimal uniform quantisers: steps of 1.596, 0.9957, 0.5860, 0.3352."""
+    gaussian = complex_normal(rng, (1, 200_000), np.sqrt(2))
+    for bits, step, error in ((1, 1.596, 0.3634), (2, 0.9957, 0.1188), (4, 0.3352, 0.01154)):
+        best = best_backoff_db(bits)
+        assert 2 * 10 ** (best / 20) / 2**bits == pytest.approx(step, rel=2e-3)
+        burst = burst_of(rng, devices=1, rms=np.sqrt(2))
+        out = Adc(bits).apply(gaussian, burst)
+        assert np.square(np.abs(out - gaussian)).mean() / 2 == pytest.approx(error, rel=0.02)
+    assert best_backoff_db(8) < best_backoff_db(12) < best_backoff_db(24) < 18.1
 
 
 def test_a_device_draws_from_a_stream_of_its_own(rng):

@@ -10,7 +10,7 @@ from phy.convolution import Pieces, convolve
 from phy.grid import OfdmGrid
 from phy.scratch import scratch
 from phy.time_channel import TimeChannel
-from phy.waveform import demodulate, in_bins, modulate, power_of, shift_phases
+from phy.waveform import demodulate, in_bins, modulate, power_of, shift_phases, symbol_length
 
 
 class FastAir:
@@ -46,8 +46,9 @@ class FastAir:
             self.amplitude[:, None, None] * shift_phases(grid, -lags.first)
         )
         np.multiply(elements, response, out=product)
-        heard = modulate(grid, product.sum(axis=0))
-        return np.concatenate([heard, np.zeros(lags.num_taps - 1, np.complex64)]), power
+        heard = np.zeros(elements.shape[1] * symbol_length(grid) + lags.num_taps - 1, np.complex64)
+        heard[: len(heard) - lags.num_taps + 1] = modulate(grid, product.sum(axis=0))
+        return heard, power
 
     def modulate(self, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
         """``[m, num_symbols, used carriers]`` to ``[m, samples]``."""

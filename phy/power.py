@@ -54,7 +54,10 @@ class Precoding(NamedTuple):
 
     def amplitude(self, channel: Channel | TimeChannel) -> NDArray[np.complex64]:
         """b, whose phase undoes that of the estimate."""
-        return np.sqrt(self.cost) * phases_of(channel.estimate).conj()
+        amplitude = phases_of(channel.estimate)
+        np.conjugate(amplitude, out=amplitude)
+        amplitude *= np.sqrt(self.cost)
+        return amplitude
 
 
 def _active(

@@ -30,8 +30,8 @@ class CarrierSync:
     One symbol of eight equal parts tells offsets up to 3.5 spacings roughly, then a symbol sent
     twice tells what is left: eps^ = angle(sum_n r*[n] r[n + D]) N / (2 pi D), with D a part or a
     symbol (P. H. Moose, "A technique for orthogonal frequency division multiplexing frequency
-    offset correction", IEEE Trans. Commun. 42(10), 1994). At high SNR the error left over has the variance
-    1 / (4 pi^2 n snr), n the used carriers.
+    offset correction", IEEE Trans. Commun. 42(10), 1994). At high SNR the error left over has the
+    variance 1 / (4 pi^2 n snr), n the used carriers.
 
     snr_db : preamble energy over noise per resource element, at unit channel gain [dB]
     """

@@ -236,8 +236,6 @@ class WaveformSlot(GridSlot):
                 elements,
                 self._rms_at(float(gains[trial] * scales[trial])),
                 self.channels[trial],
-                self._hardware[trial],
-                self._opening.rngs[trial],
             )
             for trial, elements in enumerate(waves)
         ]

@@ -91,20 +91,17 @@ def convolve(
         outputs = fft.ifft(bins, overwrite_x=True)[..., before : before + step]
     else:
         around = sliding_window_view(spectra, KNOTS + 1, axis=1)[:, : KNOTS * count : KNOTS]
-        turns = "mpf,mpfk->pkf" if add else "mpf,mpfk->mpkf"
-        bins = np.einsum(turns, bins, around, optimize=False)
+        bins = np.einsum("mpf,mpfk->pkf" if add else "mpf,mpfk->mpkf", bins, around)
         parts = fft.ifft(bins, overwrite_x=True)[..., before : before + step]
         outputs = np.einsum("...kn,kn->...n", parts, _cubics_of(step))
-    outputs = outputs.reshape(*((1,) if add else (len(samples),)), -1)[:, : pieces.num_outputs]
-    return outputs[0] if add else outputs
+    each = outputs.reshape(1 if add else len(samples), -1)[:, : pieces.num_outputs]
+    return each[0] if add else each
 
 
 def between_knots(
     gains: NDArray[np.complex64], places: NDArray[np.floating], spacing: float
 ) -> NDArray[np.complex64]:
     """Path gains at ``places`` [samples], ``[m, knots, paths]`` to ``[m, places, paths]``."""
-    if gains.shape[1] == 1:
-        return np.repeat(gains, len(places), axis=1)
     last = (gains.shape[1] - 1) // KNOTS - 1
     piece = np.clip(places // (KNOTS * spacing), 0, last).astype(int)
     weights = cubics(places / spacing - KNOTS * piece).astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -120,23 +120,21 @@ class WaveformUplink:
         data: NDArray[np.complex64],
         rms: NDArray[np.float64],
         channel: TimeChannel,
-        hardware: Hardware,
-        rng: np.random.Generator,
     ) -> NDArray[np.float64]:
         """[num_clients, num_symbols], oversampled, as symbols leave digital baseband."""
         ratios = []
         for number, symbols in enumerate(self.bursts):
             looks = self._looks(channel, number, symbols)
             elements = self._with_pilots(data[:, symbols], rms, looks.estimate)
-            burst = Burst(self.grid, elements.shape[1], rms, hardware.clients, rng)
-            ratios.append(papr(self.grid, self._digital(elements, burst)))
+            ratios.append(self._papr(elements, rms))
         return np.concatenate(ratios, axis=1)
 
-    def _digital(self, elements: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
-        """As they are before the first analog part."""
+    def _papr(
+        self, elements: NDArray[np.complex64], rms: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         if self.transmit and isinstance(self.transmit[0], ClipAndFilter):
-            return self.transmit[0].clipped(elements, burst)
-        return elements
+            elements = self.transmit[0].clipped(self.grid, elements, rms)
+        return papr(self.grid, elements)
 
     def seen_through_faults(
         self,
@@ -200,8 +198,7 @@ class WaveformUplink:
         """What leaves the clients' antennas."""
         samples = _through(self.transmit, self.air.modulate(elements), burst)
         if self.transmit and number == 0:
-            aside = replace(burst, notes={})
-            measured.papr = papr(self.grid, self._digital(elements[:, :1], aside))[:, 0]
+            measured.papr = self._papr(elements[:, :1], burst.rms)[:, 0]
         power = power_of(samples)
         measured.energy += power.sum(axis=1)
         measured.peak = np.maximum(measured.peak, power.max(axis=1))

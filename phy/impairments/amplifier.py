@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from scipy import fft
 
 from phy.checks import assign, integer, number
+from phy.grid import OfdmGrid
 from phy.impairments.burst import Burst
 from phy.waveform import demodulate, empty_bins, from_bins, in_bins, modulate
 
 
-def saturation(burst: Burst, backoff_db: float) -> NDArray[np.float32]:
+def saturation(rms: NDArray[np.float64], backoff_db: float) -> NDArray[np.float32]:
     """A, [num_devices, 1]; not zero where nothing arrives."""
-    level = np.maximum(burst.rms * 10 ** (backoff_db / 20), np.finfo(np.float32).tiny)
+    level = np.maximum(rms * 10 ** (backoff_db / 20), np.finfo(np.float32).tiny)
     return level.astype(np.float32)[:, None]
 
 
@@ -46,7 +47,7 @@ class SoftLimiter:
         assign(self, backoff_db=checked_backoff("SoftLimiter", self.backoff_db))
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
-        level = saturation(burst, self.backoff_db)
+        level = saturation(burst.rms, self.backoff_db)
         amplitude = np.abs(samples)
         note_clipping(amplitude, level, burst)
         return samples * (level / np.maximum(amplitude, level))
@@ -74,7 +75,7 @@ class Rapp:
         )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
-        level = saturation(burst, self.backoff_db)
+        level = saturation(burst.rms, self.backoff_db)
         amplitude = np.abs(samples)
         note_clipping(amplitude, level, burst)
         # of r / A and its inverse, whichever power cannot overflow
@@ -114,22 +115,28 @@ class ClipAndFilter:
             )
 
     def apply(self, samples: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
-        elements = demodulate(burst.grid, samples, 0, burst.num_symbols)
-        return modulate(burst.grid, self.clipped(elements, burst))
+        grid, elements = burst.grid, demodulate(burst.grid, samples, 0, burst.num_symbols)
+        level = saturation(burst.rms, self.backoff_db)
+        note_clipping(np.abs(self._fine(grid, elements)).reshape(len(level), -1), level, burst)
+        return modulate(grid, self.clipped(grid, elements, burst.rms))
 
-    def clipped(self, elements: NDArray[np.complex64], burst: Burst) -> NDArray[np.complex64]:
+    def clipped(
+        self, grid: OfdmGrid, elements: NDArray[np.complex64], rms: NDArray[np.float64]
+    ) -> NDArray[np.complex64]:
         """``[num_devices, num_symbols, used carriers]`` as they leave."""
-        grid, size = burst.grid, burst.grid.fft_size * self.oversampling
-        level = saturation(burst, self.backoff_db)[..., None] / np.float32(self.oversampling**0.5)
+        level = saturation(rms, self.backoff_db)[..., None]
         for _ in range(self.passes):
-            fine = fft.ifft(
-                in_bins(grid, elements, empty_bins(elements, size)), norm="ortho", overwrite_x=True
-            )
-            amplitude = np.abs(fine)
-            note_clipping(amplitude.reshape(len(fine), -1), level[..., 0], burst)
-            fine *= level / np.maximum(amplitude, level)
-            elements = from_bins(grid, fft.fft(fine, norm="ortho", overwrite_x=True))
+            fine = self._fine(grid, elements)
+            fine *= level / np.maximum(np.abs(fine), level)
+            spectrum = fft.fft(fine, norm="ortho", overwrite_x=True)
+            elements = from_bins(grid, spectrum) / np.float32(self.oversampling**0.5)
         return elements
+
+    def _fine(self, grid: OfdmGrid, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
+        """The oversampled symbols, with the amplitude of their samples."""
+        bins = in_bins(grid, elements, empty_bins(elements, grid.fft_size * self.oversampling))
+        fine = fft.ifft(bins, norm="ortho", overwrite_x=True)
+        return fine * np.float32(self.oversampling**0.5)
 
 
 def checked_backoff(owner: str, value: float) -> float:

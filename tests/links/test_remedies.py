@@ -69,6 +69,15 @@ def test_timing_advance_leaves_half_a_step(resolution, rng):
     assert np.abs(offset - told).max() <= resolution / 2 + 1 / 16 + 0.05
 
 
+def test_timing_is_found_as_well_as_noise_allows(rng):
+    """The Cramer-Rao bound, 1 / (2 snr sum_k (2 pi k / N)^2), and an eighth of a sample's grid."""
+    offset = rng.uniform(-5, 5, size=4000)
+    ones = np.ones((4000, 54), np.complex64)
+    told = TimingAdvance(resolution=1 / 8, snr_db=0.0).command(offset, GRID, ones, ones, rng)
+    bound = 1 / (2 * np.square(2 * np.pi * GRID.carriers / 64).sum())
+    assert np.square(told - offset).mean() == pytest.approx(bound + 1 / (12 * 64), rel=0.15)
+
+
 def test_timing_advance_saves_a_round(rng):
     spoilt = nmse(rng, transmit=(TimingOffset(std=4.0),), window_advance=4)
     advance = TimingAdvance(resolution=0.25, snr_db=30.0)

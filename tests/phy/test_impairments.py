@@ -284,3 +284,44 @@ def test_identical_offsets_at_both_ends_are_told_apart_by_their_sign(rng):
             receive=(other,),
         )
         assert link.open(2, 500, rng).send(signals, 1e-3).diagnostics["nmse"] < 1e-5
+
+
+def _phase_per_turn(out, turns):
+    return np.angle(out) / (2 * np.pi * turns)
+
+
+@pytest.mark.parametrize(
+    ("fault", "found", "mean", "deviation"),
+    [
+        # what each fault does to a tone of a quarter of a turn a sample, at sample 40
+        (CarrierOffset(0.2, 0.05), lambda y: _phase_per_turn(y, 40 / 64), 0.2, 0.05),
+        (TimingOffset(-0.3, 0.1), lambda y: _phase_per_turn(y, -0.25), -0.3, 0.1),
+        (ClockOffset(300.0, 100.0), lambda y: 1e6 * _phase_per_turn(y, 0.25 * 40), 300.0, 100.0),
+        (
+            IqImbalance(gain_db=0.5, gain_std_db=0.2),
+            lambda y: 20 * np.log10(np.abs(2 * y - 1)),
+            0.5,
+            0.2,
+        ),
+        (
+            IqImbalance(phase_deg=3.0, phase_std_deg=1.0),
+            lambda y: np.rad2deg(np.angle(2 * y - 1)),
+            3.0,
+            1.0,
+        ),
+    ],
+    ids=["carrier", "timing", "clock", "IQ gain", "IQ phase"],
+)
+def test_devices_spread_as_asked(fault, found, mean, deviation, rng):
+    """The mean and the standard deviation of what was drawn, from what it does to a tone."""
+    devices, n = 3000, np.arange(80)
+    tone = np.exp(0.5j * np.pi * n).astype(np.complex64)
+    burst = Burst(GRID, 1, np.ones(devices), Devices(int(rng.integers(2**62)), range(devices)), rng)
+    out = fault.apply(np.tile(tone, (devices, 1)), burst)
+    if isinstance(fault, IqImbalance):
+        # the part at the tone's own frequency is (1 + g e^{j phi}) / 2
+        values = found((out * tone.conj())[:, :64].mean(axis=1))
+    else:
+        values = found(out[:, 40] * tone[40].conj())
+    check_mean(values, mean)
+    check_mean(np.square(values - mean), deviation**2 * (1 - 8 * np.exp(-8) / np.sqrt(2 * np.pi)))

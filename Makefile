@@ -36,6 +36,7 @@ bench: .venv/installed
 	$(BIN)/python -m tests.bench.waveform_round
 	$(BIN)/python -m tests.bench.scaling
 	$(BIN)/python -m tests.bench.local_training
+	$(BIN)/python -m tests.bench.demo_page
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 14) \

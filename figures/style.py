@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import matplotlib.pyplot as plt
 
 # M. Okabe and K. Ito, "Color Universal Design", 2008
@@ -65,6 +61,7 @@ def apply() -> None:
             "lines.markersize": 3.5,
             "legend.frameon": False,
             "figure.constrained_layout.use": True,
+            "figure.dpi": 150,  # in notebooks
             "savefig.dpi": 200,
             "svg.fonttype": "none",
             "svg.hashsalt": "otafl",  # the same study gives the same file

@@ -98,6 +98,14 @@ def _parser() -> argparse.ArgumentParser:
         "--trials", type=_count, default=200, metavar="N", help="draws of the channel"
     )
     each.set_defaults(command=_link)
+
+    each = command("demo", help="a page to play with a link and to teach from, in the browser")
+    each.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on, by default this machine's own"
+    )
+    each.add_argument("--port", type=_port, default=5006, help="5006 by default, 0 for a free one")
+    each.add_argument("--no-browser", action="store_true", help="only say where the page is")
+    each.set_defaults(command=_demo)
     return parser
 
 
@@ -124,6 +132,12 @@ def _takes_scenario(parser: argparse.ArgumentParser) -> None:
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST}")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 65535")
     return int(text)
 
 
@@ -198,6 +212,10 @@ def _show(options: argparse.Namespace) -> None:
 
 
 def _plot(options: argparse.Namespace) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")  # files, whether or not there is a screen
+
     from figures.gallery import draw_all
 
     out = options.out or options.study / "figures"
@@ -221,6 +239,21 @@ def _link(options: argparse.Namespace) -> None:
 
 def _say_link(name: str, place: int, total: int) -> None:
     print(f"{place + 1} of {total}: {name}", file=sys.stderr)
+
+
+def _demo(options: argparse.Namespace) -> None:
+    try:
+        from scenarios.demo.server import serve
+    except ModuleNotFoundError as error:
+        if error.name != "bokeh":
+            raise
+        raise ScenarioError("the page needs Bokeh: pip install 'otafl[demo]'") from None
+
+    serve(options.host, options.port, not options.no_browser, on_ready=_say_page)
+
+
+def _say_page(address: str) -> None:
+    print(f"the page is at {address} (Ctrl-C stops it)", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench import local_training, ofdm_round, scaling, timing, waveform_round
+from tests.bench import demo_page, local_training, ofdm_round, scaling, timing, waveform_round
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +43,8 @@ def test_learning(capsys):
     printed = capsys.readouterr().out
     assert "per-client Keras loop" in printed
     assert "2 rounds of COTAF with 2 steps over OfdmLink" in printed
+
+
+def test_page(capsys):
+    demo_page.main()
+    assert "20 clients, all faults" in capsys.readouterr().out

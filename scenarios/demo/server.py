@@ -1,0 +1,61 @@
+"""Serves the page, to this machine alone unless told otherwise."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from collections.abc import Callable
+
+from bokeh.application import Application
+from bokeh.application.handlers.function import FunctionHandler
+from bokeh.server.server import Server
+
+from scenarios.demo.page import Page
+from scenarios.library import ScenarioError
+
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+def serve(
+    host: str = "127.0.0.1",
+    port: int = 5006,
+    browser: bool = True,
+    on_ready: Callable[[str], None] = print,
+) -> None:
+    """Until interrupted. ``port`` 0 takes a free one; ``on_ready`` is told the page's address."""
+    try:
+        server = _server(host, port or _free_port(host))
+    except OSError as error:
+        raise ScenarioError(
+            f"the page cannot be served at host {host}, port {port}: {error.strerror or error}; "
+            "give another --port, or 0 for any that is free"
+        ) from None
+    shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{server.port}/"
+    server.start()
+    on_ready(address)
+    if browser:
+        server.io_loop.add_callback(webbrowser.open, address)
+    try:
+        server.io_loop.start()
+    finally:
+        server.stop()
+
+
+def _server(host: str, port: int) -> Server:
+    # Pages of other sites in the same browser may not talk to this one.
+    names = ["127.0.0.1", "localhost", f"[{host}]" if ":" in host else host]
+    allowed = ["*"] if host in EVERYWHERE else [f"{name}:{port}" for name in names]
+    return Server(
+        Application(FunctionHandler(Page)),
+        address=host,
+        port=port,
+        allow_websocket_origin=allowed,
+    )
+
+
+def _free_port(host: str) -> int:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as trial:
+        trial.bind((host, 0))
+        return int(trial.getsockname()[1])

@@ -1,0 +1,115 @@
+"""What the page says about the numbers of a round."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+from scenarios.demo.linkview import LinkView
+from scenarios.demo.setting import Setting
+
+CARDS = """
+:host { font: 14px/1.4 system-ui, sans-serif; color: #30363d; }
+.bk-clearfix { display: block; width: 100%; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(125px, 1fr)); gap: 10px; }
+.card { background: #fff; border: 1px solid #e2e6eb; border-radius: 10px; padding: 10px 14px; }
+.value { font-size: 21px; font-weight: 600; white-space: nowrap; }
+.name { font-size: 12px; color: #5b6470; }
+"""
+STORY = """
+:host { font: 15px/1.5 system-ui, sans-serif; color: #30363d; }
+p { margin: 0; }
+"""
+
+
+def decibels(ratio: float) -> str:
+    """As HTML.
+
+    >>> decibels(0.01)
+    '&minus;20.0 dB'
+    """
+    if math.isnan(ratio):
+        return "none known"
+    return f"{10 * math.log10(ratio):.1f} dB".replace("-", "&minus;")
+
+
+def numbers(view: LinkView) -> str:
+    cards = {
+        "NMSE of this round": decibels(view.nmse),
+        "closed form, on average": decibels(view.expected_nmse),
+        "noise alone would make": decibels(view.noise_part),
+        "carriers in use": f"{view.active:.0%}",
+        "common gain": decibels(10 ** (view.gain_db / 10)),
+        "clipped, worst client": f"{view.clip_rate:.1%}",
+        "time on the air": f"{1e3 * view.airtime:.2f} ms",
+    }
+    inside = "".join(
+        f'<div class="card"><div class="value">{value}</div><div class="name">{name}</div></div>'
+        for name, value in cards.items()
+    )
+    return f'<div class="cards">{inside}</div>'
+
+
+def story(setting: Setting, view: LinkView) -> str:
+    """In a few sentences, what one is looking at, and what limits it."""
+    who = "One client sends" if setting.clients == 1 else f"{setting.clients} clients send"
+    what = "votes of +1 and &minus;1" if setting.payload == "votes" else "Gaussian values"
+    sentences = [
+        f"{who} {what} on the same carriers at the same time; the server hears only their sum."
+    ]
+    share = min(view.noise_part / view.nmse, 1.0)
+    if share > 0.8:
+        sentences.append(
+            "<b>Noise makes nearly all of the error:</b> a higher SNR would help, and so would "
+            "more truncation, which spares weak carriers and lets all clients send louder."
+        )
+    else:
+        causes = _other_causes(setting, view)
+        sentences.append(
+            f"Noise makes only {share:.0%} of the error; <b>the rest comes from {causes}</b>, and "
+            "no amount of SNR would remove it."
+        )
+    if view.curve.why_not:
+        sentences.append(f"No closed form here: {escape(view.curve.why_not)}.")
+    elif setting.faults:
+        sentences.append(
+            "The closed form knows no hardware faults: how far the markers lie above its line is "
+            "what they cost."
+        )
+    return f"<p>{' '.join(sentences)}</p>"
+
+
+def _other_causes(setting: Setting, view: LinkView) -> str:
+    causes = []
+    if view.active < 1:
+        causes.append(f"the {1 - view.active:.0%} of carriers on which clients stay silent")
+    if setting.csi_error > 0:
+        causes.append("wrong channel estimates")
+    if setting.carrier_offset > 0:
+        causes.append("oscillators that drift apart")
+    if view.clip_rate > 0:
+        causes.append("saturated amplifiers")
+    if not causes:  # only rounding is left, and how noise happened to fall
+        return "how this round's noise happened to fall"
+    return causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} and {causes[-1]}"
+
+
+def invitation() -> str:
+    return "<p>Press Train: three algorithms learn the digits of MNIST over the link above.</p>"
+
+
+def training(number: int, rounds: int) -> str:
+    return f"<p>Round {number} of {rounds} …</p>"
+
+
+def trained(setting: Setting, accuracies: dict[str, float], problem: str | None) -> str:
+    if problem is not None:
+        return f"<p>The training stopped: {escape(problem)}</p>"
+    if not accuracies:
+        return invitation()
+    found = ", ".join(
+        f"{name} {'diverged' if math.isnan(value) else f'{value:.1f} %'}"
+        for name, value in accuracies.items()
+    )
+    snr = f"{setting.entry_snr_db:g}".replace("-", "&minus;")
+    return f"<p><b>{found}</b> with {setting.clients} clients at {snr} dB an entry.</p>"

@@ -1,0 +1,112 @@
+"""What the page shows of a round is what the link did."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from links import OfdmLink, WaveformLink
+from scenarios.demo import linkview, words
+from scenarios.demo.linkview import LENGTH, SYMBOLS, look_at
+from scenarios.demo.setting import FADINGS, Setting
+
+PLAIN = Setting(clients=4, fading="Rayleigh, flat", truncation=0.0)
+FAULTY = Setting(clients=4, csi_error=0.05, carrier_offset=0.02, backoff_db=3.0)
+
+
+@pytest.fixture(autouse=True)
+def all_elements(monkeypatch):
+    monkeypatch.setattr(linkview, "SHOWN_ELEMENTS", LENGTH // 2)
+
+
+@pytest.mark.parametrize("setting", [PLAIN, FAULTY, Setting(clients=4)])
+def test_what_arrives_of_each_adds_up_to_the_sum(setting):
+    """All four clients are shown, and at this SNR there is next to no noise."""
+    view = look_at(replace(setting, entry_snr_db=150.0), seed=3)
+    np.testing.assert_allclose(view.arrived.sum(axis=0), view.received_sum, atol=2e-4)
+
+
+@pytest.mark.parametrize("setting", [PLAIN, FAULTY, Setting(clients=4, payload="Gaussian")])
+def test_sent_symbols_have_the_energy_of_the_bars(setting):
+    """In units of the allowed rms: the mean over a block is the mean load."""
+    view = look_at(setting, seed=3)
+    power = np.square(np.abs(view.sent)).mean(axis=1)
+    np.testing.assert_allclose(power, view.load.mean(axis=1), rtol=1e-4)
+    assert view.load.max() == pytest.approx(1.0, abs=1e-5)
+    assert view.load.shape == (4, SYMBOLS)
+
+
+def test_perfect_clients_arrive_where_they_should():
+    view = look_at(PLAIN)
+    np.testing.assert_allclose(np.abs(view.arrived.real), 1, atol=1e-5)
+    np.testing.assert_allclose(np.abs(view.arrived.imag), 1, atol=1e-5)
+
+
+def test_silent_carriers_are_those_below_the_threshold():
+    setting = Setting(clients=4, truncation=0.5)
+    view = look_at(setting)
+    assert view.active == pytest.approx((view.strength > 0.5).mean(), abs=1e-6)
+    # the same share of the elements, but that each carrier holds one in every symbol
+    assert (view.sent == 0).mean() == pytest.approx(1 - view.active, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting(truncation=0.3),
+        Setting(fading="Rayleigh, flat", truncation=0.3, csi_error=0.1),
+        Setting(fading="none", truncation=0.0),
+        Setting(fading="Rician, K = 4", payload="Gaussian"),
+    ],
+)
+def test_the_curve_is_that_of_theory(setting, rng, monkeypatch):
+    monkeypatch.setattr(linkview, "DRAWS", 150)
+    view = look_at(setting, int(rng.integers(2**32)))
+    curve = view.curve
+    expected = np.interp(curve.entry_snr_db, curve.expected_snr_db, curve.expected)
+    assert (np.abs(curve.mean - expected) <= 5 * curve.error).all()
+    assert view.expected_nmse == pytest.approx(expected[curve.entry_snr_db == 20.0][0])
+    assert not curve.why_not
+
+
+def test_noise_is_told_from_the_rest():
+    """On a wire there is nothing else: gain 1, and N0 over what is sent."""
+    view = look_at(Setting(fading="none", truncation=0.0, entry_snr_db=0.0))
+    assert view.gain_db == pytest.approx(0.0, abs=1e-4)
+    assert view.nmse == pytest.approx(view.noise_part, rel=0.15)
+    assert "Noise makes nearly all" in words.story(Setting(), view)
+
+
+def test_what_limits_a_link_is_said():
+    story = words.story(FAULTY, look_at(FAULTY))
+    for cause in ("stay silent", "channel estimates", "oscillators", "amplifiers"):
+        assert cause in story
+    assert "no hardware faults" in story
+
+
+def test_no_closed_form_is_said_so():
+    setting = Setting(fading="Rician, K = 4", csi_error=0.1)
+    view = look_at(setting)
+    assert np.isnan(view.expected_nmse)
+    assert "line of sight" in words.story(setting, view)
+    assert "none known" in words.numbers(view)
+
+
+@pytest.mark.parametrize("fading", FADINGS)
+@pytest.mark.parametrize("clients", [1, 20])
+def test_every_corner_can_be_shown(fading, clients):
+    for setting in (
+        Setting(clients=clients, fading=fading, truncation=1.0, csi_error=0.5, entry_snr_db=-40),
+        Setting(clients=clients, fading=fading, truncation=0.0, carrier_offset=0.05, backoff_db=-6),
+    ):
+        view = look_at(setting)
+        assert np.isfinite(view.nmse)
+        assert words.story(setting, view)
+
+
+def test_the_link_is_in_samples_only_where_there_are_faults():
+    assert isinstance(Setting().link(), OfdmLink)
+    assert isinstance(Setting(backoff_db=6.0).link(), WaveformLink)
+    assert len(FAULTY.link().transmit) == 2

@@ -1,0 +1,54 @@
+"""The training of the page: told round by round, and stopped when asked."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from scenarios.demo import training
+from scenarios.demo.setting import Setting
+from scenarios.demo.training import ALGORITHMS, Training
+
+
+def run(setting):
+    """The rounds that were told, and how it ended."""
+    told, ended, done = [], [], Event()
+
+    def end(problem):
+        ended.append(problem)
+        done.set()
+
+    Training(setting, 0, lambda number, accuracies: told.append(accuracies), end).begin()
+    assert done.wait(60)
+    return told, ended
+
+
+@pytest.mark.parametrize("clients", [1, 3, 10])
+def test_every_algorithm_learns(clients, monkeypatch):
+    monkeypatch.setattr(training, "ROUNDS", 8)
+    told, ended = run(Setting(clients=clients, entry_snr_db=30.0))
+    assert ended == [None]
+    assert len(told) == 8
+    assert all(len(accuracies) == len(ALGORITHMS) for accuracies in told)
+    assert min(told[-1]) > 0.3  # guessing would be 0.1
+
+
+def test_it_stops_after_a_round():
+    done = Event()
+    told = []
+
+    def tell(number, accuracies):
+        told.append(number)
+        under_way.stop()
+
+    under_way = Training(Setting(), 0, tell, lambda problem: done.set())
+    under_way.begin()
+    assert done.wait(60)
+    assert told == [1]
+
+
+def test_what_goes_wrong_is_told(monkeypatch):
+    monkeypatch.setattr(training, "ROUNDS", -1)
+    _, (problem,) = run(Setting())
+    assert "rounds = -1" in problem

@@ -1,4 +1,4 @@
-"""The command line: ``otafl list``, ``run``, ``show``, ``plot`` and ``link``.
+"""The command line, ``otafl``: studies and their results, links, validation and the demo.
 
 What takes time to import is imported where it is needed, so that help and lists come at once.
 """
@@ -58,7 +58,7 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="otafl",
-        description="Over-the-air federated learning over real uplinks: studies.",
+        description="Over-the-air federated learning over real uplinks.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=_version())
@@ -99,6 +99,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     each.set_defaults(command=_link)
 
+    each = command("validate", help="measure this installation against closed forms")
+    each.add_argument("--seed", type=_seed, default=0, metavar="N", help="of all that is drawn")
+    each.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write the tables for a document too"
+    )
+    each.set_defaults(command=_validate)
+
     each = command("demo", help="a page to play with a link and to teach from, in the browser")
     each.add_argument(
         "--host", default="127.0.0.1", help="address to listen on, by default this machine's own"
@@ -135,10 +142,18 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 0 <= int(text) <= 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 65535")
+def _from_zero(text: str, most: int) -> int:
+    if not text.isdecimal() or int(text) > most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {most}")
     return int(text)
+
+
+def _port(text: str) -> int:
+    return _from_zero(text, 65535)
+
+
+def _seed(text: str) -> int:
+    return _from_zero(text, 2**32 - 1)
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -239,6 +254,20 @@ def _link(options: argparse.Namespace) -> None:
 
 def _say_link(name: str, place: int, total: int) -> None:
     print(f"{place + 1} of {total}: {name}", file=sys.stderr)
+
+
+def _validate(options: argparse.Namespace) -> None:
+    from scenarios.folder import writing
+    from scenarios.validation import report
+
+    findings = list(report.measure(options.seed, on_oracle=lambda name: _say(f"{name} ...", 0)))
+    report.print_table(findings)
+    if options.markdown:
+        with writing(options.markdown) as file:
+            file.write(report.as_markdown(findings).encode())
+    if not report.holds(findings):
+        raise StudyError(report.verdict(findings))
+    print(report.verdict(findings))
 
 
 def _demo(options: argparse.Namespace) -> None:

@@ -160,17 +160,17 @@ def _mean(values: tuple[float, ...]) -> float:
 
 
 def print_table(folder: str | Path) -> None:
-    _console().print(table_of(folder))
+    console().print(table_of(folder))
 
 
-def _console() -> Console:
+def console() -> Console:
     """As wide as the terminal, and wide enough where there is none."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=FILE_WIDTH)
+    own = Console(highlight=False)
+    return own if own.is_terminal else Console(highlight=False, width=FILE_WIDTH)
 
 
 def print_link_check(check: LinkCheck) -> None:
-    console = _console()
+    screen = console()
     for place, name in enumerate(check.links):
         table = Table(title=escape(name), title_justify="left")
         heads = [
@@ -193,7 +193,7 @@ def print_link_check(check: LinkCheck) -> None:
                 f"{apart:+.1f}" if math.isfinite(apart) else "-",
                 _decibels(check.median[place, number]),
             )
-        console.print(table)
+        screen.print(table)
 
 
 def _decibels(ratio: float) -> str:

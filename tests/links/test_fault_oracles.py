@@ -24,39 +24,9 @@ from phy.impairments import (
     theory,
 )
 from phy.waveform import papr
+from scenarios.validation.hardware import FULL, SYMBOLS, through
 from tests.links.fixed import FixedFading
 from tests.tolerance import check_mean, check_proportion
-
-FULL = OfdmGrid(fft_size=64, cp_length=16, guards=(0, 0), dc_null=False)
-SYMBOLS = 10
-LENGTH = 2 * 64 * SYMBOLS
-
-
-def through(rng, *, transmit=(), receive=(), trials=200, grid=FULL, **options):
-    """Gaussian symbols of unit variance, sent and received: [trials, symbols, carriers] each.
-
-    The mean power of the samples is what the client is allowed.
-    """
-    length = 2 * grid.num_carriers * SYMBOLS
-    link = WaveformLink(
-        **{
-            "grid": grid,
-            "fading": NoFading(),
-            "truncation": 0.0,
-            "snr_db": np.inf,
-            "power": float(SYMBOLS * grid.num_carriers),
-            "transmit": transmit,
-            "receive": receive,
-            "interleaver_seed": None,
-            **options,
-        }
-    )
-    rngs = [np.random.default_rng(seed) for seed in rng.integers(2**32, size=trials)]
-    signals = rng.normal(scale=np.sqrt(0.5), size=(trials, 1, length)).astype(np.float32)
-    slot = link.open(1, length, rngs)
-    received = slot.send(signals, 1.0, enforce=False).total
-    shape = (trials, SYMBOLS, grid.num_carriers)
-    return signals.view(np.complex64).reshape(shape), received.view(np.complex64).reshape(shape)
 
 
 @pytest.mark.parametrize("symbol", [0, 4, 9])

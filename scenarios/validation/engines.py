@@ -1,0 +1,65 @@
+"""The fast engines beside Sionna's own blocks, and the rungs of the ladder beside one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from links import IdealLink, OfdmLink, WaveformLink
+from phy import NoFading, PilotCsi, Tdl
+from phy.impairments import Adc, CarrierOffset, PhaseNoise, Rapp
+from scenarios.validation.claims import Claim, at_most
+from scenarios.validation.oracle import Oracle
+
+CLIENTS, LENGTH = 4, 3000
+FAULTS: dict[str, Any] = {
+    "transmit": (CarrierOffset(std=0.01), PhaseNoise(100.0), Rapp(backoff_db=6.0)),
+    "receive": (Adc(bits=10),),
+}
+
+
+def sionna(rng: np.random.Generator) -> Iterator[Claim]:
+    signals = rng.standard_normal((CLIENTS, LENGTH)).astype(np.float32)
+    for what, link in {
+        "OfdmLink, TDL-A, pilots": OfdmLink(fading=Tdl("A"), csi=PilotCsi(), snr_db=np.inf),
+        "OfdmLink, TDL-C, 300 ns": OfdmLink(fading=Tdl("C", delay_spread=300e-9), snr_db=np.inf),
+        "WaveformLink, TDL-A": WaveformLink(fading=Tdl("A"), snr_db=np.inf),
+        "WaveformLink, TDL-A, faults": WaveformLink(fading=Tdl("A"), snr_db=np.inf, **FAULTS),
+    }.items():
+        seed = int(rng.integers(2**32))
+        ours, theirs = (
+            _sum(replace(link, engine=engine), signals, seed) for engine in ("fast", "sionna")
+        )
+        error = np.abs(ours - theirs).max() / np.abs(theirs).max()
+        # single samples may fall to the other side of a converter's step
+        limit = 1e-2 if "faults" in what else 1e-4
+        yield at_most(f"{what}: largest difference of the sums", error, limit)
+
+
+def _sum(link: Any, signals: NDArray, seed: int) -> NDArray:
+    """Without noise, which would hide a difference."""
+    slot = link.open(CLIENTS, LENGTH, np.random.default_rng(seed))
+    return slot.send(signals, slot.max_gain(signals)).total
+
+
+def ladder(rng: np.random.Generator) -> Iterator[Claim]:
+    signals = rng.standard_normal((CLIENTS, LENGTH)).astype(np.float32)
+    total = IdealLink().open(CLIENTS, LENGTH, rng).send(signals, 1.0).total
+    for fading in (NoFading(), Tdl("A")):
+        for kind in (OfdmLink, WaveformLink):
+            link = kind(fading=fading, truncation=0.0, snr_db=np.inf)
+            slot = link.open(CLIENTS, LENGTH, rng)
+            received = slot.send(signals, slot.max_gain(signals)).total
+            error = np.abs(received - total).max() / np.abs(total).max()
+            name = "no fading" if isinstance(fading, NoFading) else "TDL-A"
+            yield at_most(f"{kind.__name__}, {name}: largest error of the sum", error, 1e-4)
+
+
+ORACLES = (
+    Oracle("stock Sionna", r"\text{the same channel and faults}", sionna),
+    Oracle("exact sum", r"\sum_i s_i \text{ without noise and truncation}", ladder),
+)

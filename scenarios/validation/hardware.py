@@ -1,0 +1,166 @@
+"""Faults of the hardware, one at a time, through the whole link in samples.
+
+Their closed forms hold with every carrier loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from links import WaveformLink
+from phy import NoFading, OfdmGrid
+from phy.impairments import (
+    Adc,
+    CarrierOffset,
+    PhaseNoise,
+    SoftLimiter,
+    TimingOffset,
+    theory,
+)
+from scenarios.validation.claims import Claim, at_most, mean_is, share_is, value_is
+from scenarios.validation.oracle import Oracle, generators
+
+FULL = OfdmGrid(fft_size=64, cp_length=16, guards=(0, 0), dc_null=False)
+SYMBOLS = 10
+
+
+def through(
+    rng: np.random.Generator, *, trials: int = 200, grid: OfdmGrid = FULL, **options: Any
+) -> tuple[NDArray[np.complex64], NDArray[np.complex64]]:
+    """Gaussian symbols of unit variance, sent and received: [trials, SYMBOLS, carriers] each.
+
+    The mean power of the samples is what the client is allowed.
+    """
+    length = 2 * grid.num_carriers * SYMBOLS
+    plain: dict[str, Any] = {
+        "grid": grid,
+        "fading": NoFading(),
+        "truncation": 0.0,
+        "snr_db": np.inf,
+        "power": float(SYMBOLS * grid.num_carriers),
+        "interleaver_seed": None,
+    }
+    link = WaveformLink(**plain | options)
+    rngs = generators(rng, trials)
+    signals = rng.normal(scale=np.sqrt(0.5), size=(trials, 1, length)).astype(np.float32)
+    received = link.open(1, length, rngs).send(signals, 1.0, enforce=False).total
+    shape = (trials, SYMBOLS, grid.num_carriers)
+    return signals.view(np.complex64).reshape(shape), received.view(np.complex64).reshape(shape)
+
+
+def power_of(values: NDArray) -> NDArray[np.float64]:
+    """[trials], mean over all else."""
+    return np.square(np.abs(values)).mean(axis=tuple(range(1, values.ndim)))
+
+
+def _gain_and_rest(
+    what: str, sent: NDArray, received: NDArray, expected: theory.Distorted
+) -> Iterator[Claim]:
+    """The symbol arrives with a gain, and the rest looks like noise."""
+    found = (received * sent.conj() / expected.gain).real
+    aligned = 1 + found.mean(axis=tuple(range(1, sent.ndim))) - power_of(sent)
+    yield mean_is(f"{what}: gain over that of theory", aligned, 1.0)
+    rest = power_of(received - expected.gain * sent)
+    yield mean_is(f"{what}: rest", rest, float(expected.distortion))
+
+
+def phase_noise(rng: np.random.Generator) -> Iterator[Claim]:
+    sent, received = through(rng, transmit=(PhaseNoise(2000.0),), trials=4000)
+    for symbol in (0, 9):
+        expected = theory.phase_noise(FULL, 2000.0, symbol)
+        what = f"2 kHz, symbol {symbol + 1}: error"
+        yield mean_is(what, power_of(received[:, symbol] - sent[:, symbol]), float(expected.nmse))
+
+
+def late_bursts(rng: np.random.Generator) -> Iterator[Claim]:
+    sent, received = through(rng, transmit=(TimingOffset(7),), trials=5)
+    ramp = np.exp(-2j * np.pi * FULL.carriers * 7 / 64)
+    error = np.abs(received - sent * ramp).max()
+    yield at_most("7 samples late, within the prefix: largest error beside a ramp", error, 1e-4)
+    for late in (5, 20):
+        sent, received = through(rng, transmit=(TimingOffset(16 + late),))
+        ramp = np.exp(-2j * np.pi * FULL.carriers * (16 + late) / 64)
+        what = f"{late} samples beyond the prefix"
+        expected = theory.late_burst(FULL, late)
+        yield from _gain_and_rest(what, sent[:, 1:], received[:, 1:] / ramp, expected)
+
+
+def carrier_offset(rng: np.random.Generator) -> Iterator[Claim]:
+    for offset in (0.01, 0.4):
+        sent, received = through(rng, transmit=(CarrierOffset(offset),))
+        for symbol in (0, 9):
+            what = f"{offset:g} spacings, symbol {symbol + 1}"
+            expected = theory.carrier_offset(FULL, offset, symbol)
+            yield from _gain_and_rest(what, sent[:, symbol], received[:, symbol], expected)
+
+
+def carrier_offset_of_a_block(rng: np.random.Generator) -> Iterator[Claim]:
+    grid = OfdmGrid(guards=(0, 0), dc_null=False)
+    sent, received = through(rng, transmit=(CarrierOffset(0.01),), grid=grid, trials=60)
+    effects = [theory.carrier_offset(grid, 0.01, symbol) for symbol in range(SYMBOLS)]
+    expected = float(np.mean([each.nmse for each in effects]))
+    yield mean_is("0.01 spacings: NMSE", power_of(received - sent), expected)
+
+
+def soft_limiter(rng: np.random.Generator) -> Iterator[Claim]:
+    for backoff in (0.0, 6.0):
+        sent, received = through(rng, transmit=(SoftLimiter(backoff),), trials=600)
+        yield from _gain_and_rest(
+            f"{backoff:g} dB of backoff", sent, received, theory.soft_limiter(backoff)
+        )
+
+
+def papr(rng: np.random.Generator) -> Iterator[Claim]:
+    symbols = 6000
+    grid = OfdmGrid(fft_size=256, cp_length=0, guards=(0, 0), dc_null=False)
+    signals = rng.choice([-1.0, 1.0], size=(symbols, 512)).astype(np.float32)
+    link = WaveformLink(grid=grid, fading=NoFading())
+    report = link.open(symbols, 512, rng).send(signals, 1e-3).diagnostics
+    ratio = report["peak_power"] / report["average_power"]
+    for level_db in (7.5, 9.0):
+        level = 10 ** (level_db / 10)
+        expected = float(theory.papr_ccdf(level, 256))
+        hits = share_is("", ratio > level, expected)
+        # samples of QPSK are not quite independent and Gaussian
+        tolerance = hits.tolerance + 0.03 * expected
+        yield value_is(f"P(PAPR > {level_db:g} dB)", hits.measured, expected, tolerance)
+
+
+def quantiser(rng: np.random.Generator) -> Iterator[Claim]:
+    for bits in (4, 10):
+        sent, received = through(rng, receive=(Adc(bits, backoff_db=15.0),), trials=300)
+        error = power_of(received - sent) / power_of(sent)
+        what = f"{bits} bits, 15 dB below full scale: error"
+        yield mean_is(what, error, float(theory.quantiser(bits, 15.0)))
+
+
+ORACLES = (
+    Oracle("phase noise", r"E[e^{\mathrm{j}\varphi(t)}] = e^{-\pi \Delta\nu t}", phase_noise),
+    Oracle(
+        "late bursts",
+        r"e^{-\mathrm{j} 2 \pi n k/N} \text{ inside the prefix}; \quad "
+        r"\frac{N-d}{N},\ 1 - \left(\frac{N-d}{N}\right)^2 \text{ beyond}",
+        late_bursts,
+    ),
+    Oracle(
+        "carrier offset",
+        r"|S_0| = \frac{\sin \pi\varepsilon}{N \sin(\pi\varepsilon/N)}, \quad 1 - |S_0|^2",
+        carrier_offset,
+    ),
+    Oracle(
+        "carrier offset over ten symbols",
+        r"2 \pi \varepsilon (N_\mathrm{cp} + l (N + N_\mathrm{cp})) / N",
+        carrier_offset_of_a_block,
+    ),
+    Oracle(
+        "soft limiter",
+        r"1 - e^{-c^2} + \frac{\sqrt{\pi} c}{2}\,\mathrm{erfc}\,c, \quad c = A/s",
+        soft_limiter,
+    ),
+    Oracle("PAPR", r"P(\mathrm{PAPR} > z) = 1 - (1 - e^{-z})^N", papr),
+    Oracle("quantiser", r"\mathrm{step}^2/12 \text{ in each of I and Q}", quantiser),
+)

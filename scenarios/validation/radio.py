@@ -1,0 +1,183 @@
+r"""Fading, channel knowledge and power control, measured through whole links.
+
+Conventions: h ~ CN(0, 1), complex noise of variance N0 = 2 sigma_c^2 a resource element, symbols of
+unit variance, so that each of their two real entries has variance 1/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from links import FadingLink, GaussianLink, OfdmLink, WaveformLink, theory
+from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PilotCsi, Rayleigh, Rician, Tdl
+from phy.packing import Packing
+from scenarios.validation.claims import Claim, at_most, mean_is, share_is
+from scenarios.validation.oracle import Oracle, generators
+
+ONE_ELEMENT = OfdmGrid(fft_size=1, cp_length=0, guards=(0, 0), dc_null=False)
+
+
+def _symbols(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
+    """Complex unit variance: ``[..., 2 n]`` real entries."""
+    return rng.normal(scale=np.sqrt(0.5), size=shape).astype(np.float32)
+
+
+def packing(rng: np.random.Generator) -> Iterator[Claim]:
+    vectors = rng.standard_normal((20, 7850)).astype(np.float32)
+    packed = Packing(OfdmGrid(), 7850)
+    elements = packed.pack(vectors)
+    energy = np.square(np.abs(elements, dtype=np.float64)).sum(axis=(1, 2))
+    own = np.square(vectors, dtype=np.float64).sum(axis=1)
+    yield at_most("energy of a packed vector, relative error", np.abs(energy / own - 1).max(), 1e-6)
+    returned = np.abs(packed.unpack(elements) - vectors).max()
+    yield at_most("packed and unpacked, largest error", returned, 0.0)
+
+
+def noise(rng: np.random.Generator) -> Iterator[Claim]:
+    for link in (
+        GaussianLink(snr_db=10.0),
+        OfdmLink(snr_db=10.0, fading=NoFading()),
+        WaveformLink(snr_db=10.0, fading=NoFading()),
+    ):
+        received = link.open(1, 80_000, rng).send(np.zeros((1, 80_000)), 0.5).total
+        what = f"{type(link).__name__}: noise on a real entry, 10 dB, gain 1/2"
+        yield mean_is(what, np.square(received, dtype=np.float64), 0.1 / 0.25)
+
+
+def truncated_inversion(rng: np.random.Generator) -> Iterator[Claim]:
+    trials = 4000
+    signals = np.ones((trials, 1, 2), np.float32)  # one element of energy 2
+    for fading in (Rayleigh(), Tdl("A")):
+        for g in (0.05, 0.5):
+            slot = OfdmLink(fading=fading, truncation=g).open(1, 2, generators(rng, trials))
+            cost = slot.energy(signals)[:, 0, 0] / 2
+            what = f"{type(fading).__name__}, g = {g:g}"
+            yield share_is(f"{what}: share of active carriers", cost > 0, np.exp(-g))
+            yield mean_is(f"{what}: mean cost of inversion", cost, theory.inversion_cost(g))
+
+
+def truncated_mean(rng: np.random.Generator) -> Iterator[Claim]:
+    clients, g, gain, trials = 5, 0.3, 0.7, 6000
+    signals = _symbols(rng, trials, clients, 2)
+    for correction in ("none", "expected"):
+        link = OfdmLink(fading=Rayleigh(), truncation=g, snr_db=10.0, correction=correction)
+        slot = link.open(clients, 2, generators(rng, trials))
+        mean = slot.send(signals, gain, enforce=False).total / clients
+        squared = np.square(mean - signals.mean(axis=1)).sum(axis=1)
+        unbiased = correction == "expected"
+        expected = theory.truncated_mean_mse(clients, g, 0.2, gain**2, unbiased)
+        divided = "K p" if unbiased else "K"
+        yield mean_is(
+            f"K = 5, g = 0.3, sum divided by {divided}: MSE of the mean", squared, expected
+        )
+
+
+def weakest_client(rng: np.random.Generator) -> Iterator[Claim]:
+    clients, trials = 4, 6000
+    link = OfdmLink(grid=ONE_ELEMENT, fading=Rayleigh(), truncation=0.0, snr_db=10.0)
+    slot = link.open(clients, 2, generators(rng, trials))
+    unit = np.full((trials, clients, 2), np.sqrt(0.5), np.float32)
+    mse = 0.2 / slot.max_gain(unit) ** 2
+    median = theory.weakest_client_median(clients, 0.2, 1.0)
+    yield share_is("K = 4: P(MSE > median of theory)", mse > median, 0.5)
+    for factor in (5.0, 50.0):
+        tail = theory.weakest_client_tail(factor * median, clients, 0.2, 1.0)
+        yield share_is(f"K = 4: P(MSE > {factor:g} medians)", mse > factor * median, tail)
+
+
+def optimal_control(rng: np.random.Generator) -> Iterator[Claim]:
+    clients, trials = 5, 8000
+    powers = [0.5, 1.0, 2.0, 4.0, 8.0]
+    link = FadingLink(fading=Rayleigh(), snr_db=0.0, power=powers, control="mmse")
+    slot = link.open(clients, 2, generators(rng, trials))
+    signals = _symbols(rng, trials, clients, 2)
+    received = slot.send(signals, 1.0, enforce=False).total
+    squared = np.square(received - signals.sum(axis=1)).sum(axis=1)
+    strength = np.array([np.abs(channel.response[:, 0, 0]) for channel in slot.channels]).T
+    expected = theory.mmse_control_mse(np.sqrt(powers)[:, None] * strength, noise=2.0)
+    what = "K = 5, unequal powers: MSE of the sum over that of theory"
+    yield mean_is(what, 1 + (squared - expected) / expected.mean(), 1.0)
+
+
+def pilots(rng: np.random.Generator) -> Iterator[Claim]:
+    for count in (1, 4):
+        link = OfdmLink(csi=PilotCsi(snr_db=7.0, num_pilots=count))
+        channel = link.open(40, 800, rng).channels[0]
+        error = np.square(np.abs(channel.estimate - channel.response))
+        yield mean_is(f"7 dB, n = {count}: error of the estimate", error, 10**-0.7 / count)
+
+
+def ageing(rng: np.random.Generator) -> Iterator[Claim]:
+    fading, delay, trials = Rayleigh(speed=30.0), 0.4e-3, 4000
+    link = FadingLink(fading=fading, csi=AgedCsi(delay))
+    slot = link.open(1, 2, generators(rng, trials))
+    pairs = [(each.response[0, 0, 0], each.estimate[0, 0, 0]) for each in slot.channels]
+    products = [(now * old.conjugate()).real for now, old in pairs]
+    expected = theory.jakes(fading.doppler, delay)
+    yield mean_is("30 m/s, 0.4 ms: correlation with the old channel", products, expected)
+
+
+def expected_error(rng: np.random.Generator) -> Iterator[Claim]:
+    clients, length, gain, trials = 4, 6, 2.0, 4000
+    vectors = rng.standard_normal((clients, length)).astype(np.float32)
+    signals = np.broadcast_to(vectors, (trials, clients, length))
+    for what, link in {
+        "TDL-A, g = 0.2": OfdmLink(fading=Tdl("A"), truncation=0.2),
+        "TDL-A, g = 0.7, corrected by the active": OfdmLink(
+            fading=Tdl("A"), truncation=0.7, correction="active"
+        ),
+        "Rician K = 3, g = 0.5": OfdmLink(fading=Rician(k_factor=3.0), truncation=0.5),
+        "TDL-B, g = 0.3, CSI error 0.3": OfdmLink(
+            fading=Tdl("B"), csi=NoisyCsi(0.3), truncation=0.3
+        ),
+        "TDL-C, g = 0.3, two pilots at 3 dB": OfdmLink(
+            fading=Tdl("C"), csi=PilotCsi(snr_db=3.0, num_pilots=2), truncation=0.3
+        ),
+        "TDL-A at 30 m/s, g = 0.3, CSI 0.4 ms old": OfdmLink(
+            fading=Tdl("A", speed=30.0), csi=AgedCsi(0.4e-3), truncation=0.3
+        ),
+    }.items():
+        slot = link.open(clients, length, generators(rng, trials))
+        total = slot.send(signals, gain, enforce=False).total
+        squared = np.square(total - vectors.sum(axis=0), dtype=np.float64).sum(axis=1)
+        expected = float(theory.expected_mse(link, vectors, gain))
+        yield mean_is(f"{what}: MSE over that of theory", squared / expected, 1.0)
+
+
+ORACLES = (
+    Oracle("packing", r"\lVert z \rVert^2 = \sum_n |z_{2n} + \mathrm{j} z_{2n+1}|^2", packing),
+    Oracle("noise", r"\sigma_c^2 = N_0/2 = P / \mathrm{SNR}", noise),
+    Oracle(
+        "truncated inversion",
+        r"P(\text{active}) = e^{-g}, \quad E[|h|^{-2}; |h|^2 > g] = E_1(g)",
+        truncated_inversion,
+    ),
+    Oracle(
+        "mean of truncated clients",
+        r"\frac{1-p}{K} + \frac{N_0}{\rho K^2}, \quad "
+        r"\frac{1-p}{pK} + \frac{N_0}{\rho K^2 p^2} \text{ unbiased}",
+        truncated_mean,
+    ),
+    Oracle(
+        "weakest client",
+        r"P(\mathrm{MSE} > x) = 1 - e^{-K N_0 / (P x)}",
+        weakest_client,
+    ),
+    Oracle(
+        "optimal power control",
+        r"\eta^* = \min_k \left(\frac{N_0 + \sum_{i \le k} P_i |h_i|^2}"
+        r"{\sum_{i \le k} \sqrt{P_i} |h_i|}\right)^2",
+        optimal_control,
+    ),
+    Oracle("pilots", r"E|e|^2 = \frac{1}{n\,\mathrm{SNR}}", pilots),
+    Oracle("ageing", r"E[h(t) h^*(t-\Delta)] = J_0(2 \pi f_D \Delta)", ageing),
+    Oracle(
+        "error of the sum",
+        r"\sum_i f^2 (q_i - \mu_i^2) \lVert s_i \rVert^2 "
+        r"+ \lVert \sum_i (f \mu_i - 1) s_i \rVert^2 + d f^2 \sigma_c^2 / \beta^2",
+        expected_error,
+    ),
+)

@@ -1,0 +1,86 @@
+"""Every oracle with what is measured, what is expected and how far they may be apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from scenarios.show import console
+from scenarios.validation import engines, hardware, learning, radio
+from scenarios.validation.claims import Claim, broken
+from scenarios.validation.oracle import Oracle
+
+CHAPTERS = {
+    "The radio": radio.ORACLES,
+    "Hardware faults": hardware.ORACLES,
+    "The learning": learning.ORACLES,
+    "Engines and rungs": engines.ORACLES,
+}
+
+
+class Finding(NamedTuple):
+    """What came of an oracle."""
+
+    chapter: str
+    oracle: Oracle
+    claims: Sequence[Claim]
+
+
+def measure(seed: int, on_oracle: Callable[[str], object] = lambda name: None) -> Iterator[Finding]:
+    """All of them, one after the other; each draws by itself, so that none moves another."""
+    number = 0
+    for chapter, oracles in CHAPTERS.items():
+        for oracle in oracles:
+            on_oracle(oracle.name)
+            yield Finding(
+                chapter, oracle, list(oracle.measure(np.random.default_rng([seed, number])))
+            )
+            number += 1
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    claims = [claim for finding in findings for claim in finding.claims]
+    return f"{len(claims) - len(broken(claims))} of {len(claims)} claims hold"
+
+
+def holds(findings: Sequence[Finding]) -> bool:
+    return not any(broken(finding.claims) for finding in findings)
+
+
+def print_table(findings: Sequence[Finding]) -> None:
+    table = Table(title="Measured against theory")
+    for heading in ("oracle", "what", "measured", "expected", ""):
+        table.add_column(heading, justify="right" if heading == "measured" else "left")
+    for finding in findings:
+        for place, claim in enumerate(finding.claims):
+            table.add_row(
+                finding.oracle.name if place == 0 else "",
+                escape(claim.what),
+                f"{claim.measured:.4g}",
+                claim.expectation,
+                "holds" if claim.holds else "[bold red]FAILS[/]",
+                end_section=place == len(finding.claims) - 1,
+            )
+    console().print(table)
+
+
+def as_markdown(findings: Sequence[Finding]) -> str:
+    """Tables for the documentation, a chapter each."""
+    lines: list[str] = []
+    for chapter in CHAPTERS:
+        lines += [f"## {chapter}", ""]
+        for _, oracle, claims in (each for each in findings if each.chapter == chapter):
+            lines += [f"**{oracle.name[0].upper()}{oracle.name[1:]}**: ${oracle.law}$", ""]
+            lines += ["| what | measured | expected | |", "|---|---|---|---|"]
+            lines += [_row(claim) for claim in claims] + [""]
+    return "\n".join(lines)
+
+
+def _row(claim: Claim) -> str:
+    what = claim.what.replace("|", r"\|")
+    result = "holds" if claim.holds else "**fails**"
+    return f"| {what} | {claim.measured:.4g} | {claim.expectation} | {result} |"

@@ -8,7 +8,7 @@ BIN := .venv/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-all lint format bench clean
+.PHONY: demo test test-all lint format bench notebooks validation docs clean
 
 demo: .venv/installed
 	$(BIN)/otafl run quickstart --out out/quickstart
@@ -37,6 +37,21 @@ bench: .venv/installed
 	$(BIN)/python -m tests.bench.scaling
 	$(BIN)/python -m tests.bench.local_training
 	$(BIN)/python -m tests.bench.demo_page
+
+# What is committed of these is made by them: outputs of the notebooks, tables of the validation.
+notebooks: .venv/installed
+	$(BIN)/python -m scenarios.notebooks.execute
+
+validation: .venv/installed
+	$(BIN)/otafl validate --markdown docs/generated/validation.md
+
+docs: .venv/documented
+	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
+	@echo "open build/docs/index.html"
+
+.venv/documented: .venv/installed
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 10) <= v < (3, 14) \

@@ -74,7 +74,8 @@ def as_markdown(findings: Sequence[Finding]) -> str:
     for chapter in CHAPTERS:
         lines += [f"## {chapter}", ""]
         for _, oracle, claims in (each for each in findings if each.chapter == chapter):
-            lines += [f"**{oracle.name[0].upper()}{oracle.name[1:]}**: ${oracle.law}$", ""]
+            heading = oracle.name[0].upper() + oracle.name[1:]
+            lines += [f"### {heading}", "", f"$${oracle.law}$$", ""]
             lines += ["| what | measured | expected | |", "|---|---|---|---|"]
             lines += [_row(claim) for claim in claims] + [""]
     return "\n".join(lines)

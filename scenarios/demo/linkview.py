@@ -101,7 +101,7 @@ def look_at(setting: Setting, seed: int = 0) -> LinkView:
         np.broadcast_to(np.square(np.abs(each[shown, 0])), (shown.stop, grid.num_carriers))
         for each in (channel.response, channel.estimate)
     )
-    some = np.random.default_rng(seed).permutation(LENGTH // 2)[:SHOWN_ELEMENTS]
+    some = np.random.default_rng([seed, 3]).permutation(LENGTH // 2)[:SHOWN_ELEMENTS]
     full_gain = 1 / np.sqrt(LENGTH)  # of entries of unit variance on a channel of |h| = 1
     noise = float(link.noise(LENGTH).variance) * LENGTH / gain**2
     curve = _curve(setting, signals, gain, seed)

@@ -132,10 +132,10 @@ def papr(rng: np.random.Generator) -> Iterator[Claim]:
 
 def quantiser(rng: np.random.Generator) -> Iterator[Claim]:
     for bits in (4, 10):
-        sent, received = through(rng, receive=(Adc(bits, backoff_db=15.0),), trials=300)
+        sent, received = through(rng, receive=(Adc(bits, backoff_db=18.0),), trials=300)
         error = power_of(received - sent) / power_of(sent)
-        what = f"{bits} bits, 15 dB below full scale: error"
-        yield mean_is(what, error, float(theory.quantiser(bits, 15.0)))
+        what = f"{bits} bits, 18 dB below full scale: error"
+        yield mean_is(what, error, float(theory.quantiser(bits, 18.0)))
 
 
 ORACLES = (

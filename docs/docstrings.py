@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sphinx.application import Sphinx
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 PARAMETER = re.compile(r"(``)?\*{0,2}\w+(``)?(, (``)?\w+(``)?)* : ")
 TABLE = re.compile(r"=+(\s+=+)+$")

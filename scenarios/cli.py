@@ -274,7 +274,7 @@ def _demo(options: argparse.Namespace) -> None:
     try:
         from scenarios.demo.server import serve
     except ModuleNotFoundError as error:
-        if error.name != "bokeh":
+        if (error.name or "").partition(".")[0] != "bokeh":
             raise
         raise ScenarioError("the page needs Bokeh: pip install 'otafl[demo]'") from None
 

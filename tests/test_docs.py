@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -90,3 +91,44 @@ def test_every_notebook_is_listed():
     listed = re.findall(r"^notebooks/(.*)$", (DOCS / "notebooks.md").read_text(), re.MULTILINE)
     there = sorted(path.stem for path in (ROOT / "scenarios" / "notebooks").glob("*.ipynb"))
     assert listed == there
+
+
+def as_rst(text):
+    spec = importlib.util.spec_from_file_location("docstrings", DOCS / "docstrings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return "\n".join(module.as_rst(text.splitlines())).strip()
+
+
+def test_docstrings_become_what_sphinx_reads():
+    written = """The power |h|^2 of **all** ``a | b``, x*y.
+
+Parameters
+----------
+snr_db : of a block [dB]
+rate, size : one line
+    and its continuation
+
+    E = m c^2 | formula
+
+Examples
+--------
+>>> 1 | 2
+3"""
+    assert (
+        as_rst(written)
+        == r"""The power \|h\|^2 of **all** ``a | b``, x\*y.
+
+:snr_db: of a block [dB]
+:rate, size: one line
+    and its continuation
+
+::
+
+    E = m c^2 | formula
+
+.. rubric:: Examples
+
+>>> 1 | 2
+3"""
+    )

@@ -22,6 +22,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from scenarios.cli import main
+
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 SWITCHES = (
@@ -227,7 +229,14 @@ def test_a_port_in_use_is_said_so():
     assert "--port" in done.stderr
 
 
-def test_ctrl_c_ends_it(address):
+def test_without_bokeh_it_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "scenarios.demo.server", raising=False)
+    monkeypatch.setitem(sys.modules, "bokeh.application", None)
+    assert main(["demo"]) == 2
+    assert "pip install 'otafl[demo]'" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_it():
     command = [sys.executable, "-m", "scenarios.cli", "demo", "--port", "0", "--no-browser"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

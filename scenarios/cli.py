@@ -271,6 +271,7 @@ def _validate(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more are slower at matrices this small
     try:
         from scenarios.demo.server import serve
     except ModuleNotFoundError as error:

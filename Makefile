@@ -14,6 +14,7 @@ demo: .venv/installed
 	$(BIN)/otafl run quickstart --out out/quickstart
 	$(BIN)/otafl show out/quickstart
 	$(BIN)/otafl plot out/quickstart
+	@echo "next: $(BIN)/otafl demo, or $(BIN)/otafl list"
 
 test: .venv/installed
 	$(BIN)/python -m pytest -n 2

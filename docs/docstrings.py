@@ -42,20 +42,30 @@ def _converted(paragraph: list[str]) -> list[str]:
     if first.lstrip().startswith(">>>"):
         return paragraph
     if first.startswith(" "):
-        return ["::", "", *paragraph]
+        own = [line.strip() for line in paragraph]
+        return _parameters(own) if PARAMETER.match(own[0]) else ["::", "", *paragraph]
     if any(TABLE.match(line) for line in paragraph):
         return ["::", "", *("    " + line for line in paragraph)]
     if len(paragraph) > 1 and set(paragraph[1]) == {"-"}:
         heading = [] if first == "Parameters" else [f".. rubric:: {first}", ""]
         return heading + (_converted(paragraph[2:]) if paragraph[2:] else [])
     if PARAMETER.match(first):
-        return [_parameter(line) if PARAMETER.match(line) else _text(line) for line in paragraph]
+        return _parameters(paragraph)
     return [_text(line) for line in paragraph]
 
 
-def _parameter(line: str) -> str:
+def _parameters(paragraph: list[str]) -> list[str]:
+    done: list[str] = []
+    for line in paragraph:
+        done += _parameter(line) if PARAMETER.match(line) else [f"    {_text(line.strip())}"]
+    return done
+
+
+def _parameter(line: str) -> list[str]:
+    """An entry of a definition list: fields would be written with a capital."""
     names, _, what = line.partition(" : ")
-    return f":{names.replace('`', '').replace('*', '')}: {_text(what)}"
+    literal = ", ".join(f"``{name.strip('`*')}``" for name in names.split(", "))
+    return [literal, f"    {_text(what)}"]
 
 
 def _text(line: str) -> str:

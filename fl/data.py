@@ -210,7 +210,13 @@ def _named(source: object, arrays: list[NDArray]) -> Dataset:
 
 
 def _whole_numbers(name: str, labels: NDArray) -> NDArray[np.int64]:
+    if labels.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {labels.shape}: give one class 0, 1, 2, ... for each sample (of "
+            "one-hot labels, argmax(axis=1))"
+        )
     whole = labels.astype(np.int64)
-    if labels.ndim != 1 or (whole != labels).any() or (whole < 0).any():
-        raise ValueError(f"{name} of shape {labels.shape} is not a list of classes 0, 1, 2, ...")
+    strange = labels[(whole != labels) | (whole < 0)]
+    if len(strange):
+        raise ValueError(f"{name} has the label {strange[0]}: give classes 0, 1, 2, ...")
     return whole

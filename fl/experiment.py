@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from reprlib import repr as short
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round
-from fl.api import Link
+from fl.api import Link, Reception, Slot
 from fl.capability import Steps, capability
 from fl.data import Dataset
 from fl.history import History, Row, row_of, stacked
@@ -145,6 +146,7 @@ class Experiment:
             time=number * self.round_period,
             device_rng=stream(self.seed, 0, Purpose.DEVICES),
         )
+        _check_slot(link, slot, clients)
         rng = stream(self.seed, number, Purpose.CAPABILITY)
         model = lane.model.view()
         model.flags.writeable = False  # it is that of other runs, too
@@ -178,6 +180,7 @@ class Experiment:
         outcome = algorithm.aggregate(round, plan, trained.updates, trained.steps)
         if not isinstance(outcome, Outcome):
             raise ValueError(f"{algorithm!r} gave {outcome!r} as aggregate: give an Outcome")
+        _check_reception(algorithm, outcome.reception, self.clients.num_clients)
         if np.shape(outcome.model) != lane.model.shape:
             raise ValueError(
                 f"{algorithm!r} gave a model of shape {np.shape(outcome.model)}: it must have "
@@ -217,8 +220,39 @@ class Experiment:
         return self.model.features(self.data.x_test)
 
 
+def _check_slot(link: Link, slot: object, clients: int) -> None:
+    """Links of one's own are told what they lack."""
+    name = type(link).__name__
+    if not isinstance(slot, Slot):
+        raise ValueError(
+            f"{name}.open gave {short(slot)}: give a slot with budget, energy, load, max_gain and "
+            "send"
+        )
+    shape = np.shape(slot.budget)
+    if len(shape) != 2 or shape[0] != clients:
+        raise ValueError(
+            f"{name}.open gave a slot whose budget has shape {shape}: give [m, constraints], such "
+            f"as ({clients}, 1)"
+        )
+
+
+def _check_reception(algorithm: Algorithm, reception: object, clients: int) -> None:
+    if not isinstance(reception, Reception):
+        raise ValueError(
+            f"{algorithm!r} has {short(reception)} as reception of its Outcome: give the Reception "
+            "of slot.send"
+        )
+    shape = np.shape(reception.energy)
+    if len(shape) != 2 or shape[0] != clients:
+        raise ValueError(
+            f"a Reception has energy of shape {shape}: give [m, symbols], such as ({clients}, 1)"
+        )
+
+
 def _plan(algorithm: Algorithm, round: Round) -> Plan:
     plan = algorithm.plan(round)
+    if not isinstance(plan, Plan):
+        raise ValueError(f"{algorithm!r} gave {plan!r} as plan: give a Plan")
     able = round.capability
     if plan.steps.shape != able.shape or (plan.steps > able).any():
         raise ValueError(

@@ -83,11 +83,12 @@ class History:
     diverged: str | None = None
 
     def __repr__(self) -> str:
-        parts = [type(self.algorithm).__name__, f"{len(self)} rounds"]
+        rounds = f"{len(self)} round{'' if len(self) == 1 else 's'}"
+        parts = [type(self.algorithm).__name__, rounds]
         if len(self):
             parts += [
                 f"accuracy {self.final_accuracy(1):.1%}",
-                f"NMSE {self['nmse'][-1]:.3g}",
+                f"NMSE {_in_db(float(self['nmse'][-1]))}",
                 f"load up to {self['load'].max():.3g}",
                 f"{self['scaled_down'].mean():.0%} scaled down",
             ]
@@ -112,6 +113,13 @@ class History:
         tested = self["test_accuracy"][-rounds:]
         tested = tested[~np.isnan(tested)]
         return float(tested.mean()) if len(tested) else float("nan")
+
+
+def _in_db(ratio: float) -> str:
+    """As in print; links of one's own may report none."""
+    if np.isnan(ratio):
+        return "not reported"
+    return f"{10 * np.log10(ratio):.1f} dB" if ratio > 0 else "0"
 
 
 def stacked(rows: Sequence[Row]) -> dict[str, NDArray]:

@@ -136,11 +136,14 @@ def _check(
             raise ValueError(f"runs = {runs!r} is not allowed: give pairs (algorithm, link)")
         algorithm, uplink = run
         if not isinstance(algorithm, Algorithm):
-            raise ValueError(f"algorithm = {algorithm!r} is not allowed: give one such as Cotaf()")
+            raise ValueError(
+                f"algorithm = {short(algorithm)} is not allowed: give an fl.Algorithm, such as "
+                "Cotaf(), and the link after it"
+            )
         if isinstance(uplink, type) or not (isinstance(uplink, Link) or callable(uplink)):
             raise ValueError(
-                f"link = {uplink!r} is not allowed: give one such as GaussianLink(), or a function "
-                "of the round that does"
+                f"link = {short(uplink)} is not allowed: give one such as GaussianLink(), an "
+                "object with a method open, or a function of the round that gives one"
             )
     if not isinstance(data, Dataset):
         raise ValueError(f"data = {short(data)} is not allowed: give what load_dataset gives")

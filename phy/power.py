@@ -124,7 +124,7 @@ def active_probability(
     with np.errstate(divide="ignore", invalid="ignore"):
         tail = 1 - chndtr(2 * truncation / variance, 2, 2 * law.specular / variance)
     # so narrow that the law is a point for all that floats can tell
-    return np.where(variance > 1e-9, tail, float(law.specular > truncation))
+    return np.where(variance > 1e-9, tail, np.greater(law.specular, truncation).astype(np.float64))
 
 
 def mmse_scale(reach: NDArray[np.float64], noise: float) -> NDArray[np.float64]:

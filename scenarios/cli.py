@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         if options.command is not _run:
             return _say("\notafl: stopped", FAILURE)
-        again = shlex.join(["otafl", *(sys.argv[1:] if arguments is None else arguments)])
+        again = f"{_otafl()} {shlex.join(sys.argv[1:] if arguments is None else arguments)}"
         return _say(
             f"\notafl: stopped; what is done is kept, and this goes on:\n  {again}", FAILURE
         )
@@ -218,8 +218,10 @@ def _show(options: argparse.Namespace) -> None:
         print(show.as_json(options.study))
     elif options.csv:
         show.write_csv(options.study, options.csv)
+        print(options.csv)
     elif options.mat:
         show.write_mat(options.study, options.mat)
+        print(options.mat)
     elif (options.study / LINK_FILE).is_file():
         show.print_link_check(LinkCheck.load(options.study))
     else:
@@ -260,6 +262,8 @@ def _validate(options: argparse.Namespace) -> None:
     from scenarios.folder import writing
     from scenarios.validation import report
 
+    if options.markdown and not options.markdown.parent.is_dir():
+        raise ScenarioError(f"{options.markdown.parent} is no directory: make it first")
     findings = list(report.measure(options.seed, on_oracle=lambda name: _say(f"{name} ...", 0)))
     report.print_table(findings)
     if options.markdown:

@@ -41,7 +41,8 @@ class Folder:
     def scenario(self) -> Scenario:
         """What it is a study of."""
         if not self._scenario_file.is_file():
-            raise ScenarioError(f"{self.path} is not a study: it has no scenario.toml")
+            why = "it has no scenario.toml" if self.path.is_dir() else "there is no such directory"
+            raise ScenarioError(f"{self.path} is not a study: {why}")
         return _scenario(self._scenario_file, self._scenario_file.stat().st_mtime_ns)
 
     def cell_file(self, number: int) -> Path:
@@ -133,7 +134,7 @@ class Folder:
         if old != new:
             raise ScenarioError(
                 f"{self.path} has a study of another scenario:\n{_difference(old, new)}\n"
-                "give another directory, or remove that one"
+                "give another directory (--out), or remove that one"
             )
 
 

@@ -125,7 +125,9 @@ def read(kinds: Sequence[type[Part]], table: Any, path: str, used: Used) -> Part
     each choice takes those that it has.
     """
     if not isinstance(table, Mapping):
-        raise ScenarioError(f"{path} = {table!r} is not allowed: give a table")
+        meant = next((kind for kind in kinds if kind.choice == table), kinds[0])
+        such = f' such as {{ {meant.chooser} = "{meant.choice}" }}' if meant.chooser else ""
+        raise ScenarioError(f"{path} = {table!r} is not allowed: give a table{such}")
     part = _chosen(kinds, table, path)
     own = {key: value for key, value in table.items() if key != part.chooser or not part.chooser}
     others = [each for each in kinds if each.choice in used.get(path, ())]

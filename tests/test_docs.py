@@ -111,6 +111,8 @@ rate, size : one line
 
     E = m c^2 | formula
 
+    nested : with a name of its own
+
 Examples
 --------
 >>> 1 | 2
@@ -119,13 +121,18 @@ Examples
         as_rst(written)
         == r"""The power \|h\|^2 of **all** ``a | b``, x\*y.
 
-:snr_db: of a block [dB]
-:rate, size: one line
+``snr_db``
+    of a block [dB]
+``rate``, ``size``
+    one line
     and its continuation
 
 ::
 
     E = m c^2 | formula
+
+``nested``
+    with a name of its own
 
 .. rubric:: Examples
 

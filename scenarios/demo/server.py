@@ -27,8 +27,9 @@ def serve(
         server = _server(host, port or _free_port(host))
     except OSError as error:
         raise ScenarioError(
-            f"the page cannot be served at host {host}, port {port}: {error.strerror or error}; "
-            "give another --port, or 0 for any that is free"
+            f"the page cannot be served at --host {host} --port {port}: "
+            f"{error.strerror or error}; give an address of this machine, and a port that is free "
+            "(0 takes any)"
         ) from None
     shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{server.port}/"

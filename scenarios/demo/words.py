@@ -11,7 +11,7 @@ from scenarios.demo.setting import Setting
 CARDS = """
 :host { font: 14px/1.4 system-ui, sans-serif; color: #30363d; }
 .bk-clearfix { display: block; width: 100%; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(125px, 1fr)); gap: 10px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(112px, 1fr)); gap: 10px; }
 .card { background: #fff; border: 1px solid #e2e6eb; border-radius: 10px; padding: 10px 14px; }
 .value { font-size: 21px; font-weight: 600; white-space: nowrap; }
 .name { font-size: 12px; color: #5b6470; }
@@ -39,7 +39,7 @@ def numbers(view: LinkView) -> str:
         "closed form, on average": decibels(view.expected_nmse),
         "noise alone would make": decibels(view.noise_part),
         "carriers in use": f"{view.active:.0%}",
-        "common gain": decibels(10 ** (view.gain_db / 10)),
+        "common gain, to |h| = 1": decibels(10 ** (view.gain_db / 10)),
         "clipped, worst client": f"{view.clip_rate:.1%}",
         "time on the air": f"{1e3 * view.airtime:.2f} ms",
     }
@@ -66,8 +66,8 @@ def story(setting: Setting, view: LinkView) -> str:
     else:
         causes = _other_causes(setting, view)
         sentences.append(
-            f"Noise makes only {share:.0%} of the error; <b>the rest comes from {causes}</b>, and "
-            "no amount of SNR would remove it."
+            f"Noise makes only {_percent(share)} of the error; <b>the rest comes from {causes}</b>, "
+            "and no amount of SNR would remove it."
         )
     if view.curve.why_not:
         sentences.append(f"No closed form here: {escape(view.curve.why_not)}.")
@@ -77,6 +77,10 @@ def story(setting: Setting, view: LinkView) -> str:
             "what they cost."
         )
     return f"<p>{' '.join(sentences)}</p>"
+
+
+def _percent(share: float) -> str:
+    return "less than 1 %" if share < 0.01 else f"{share:.0%}"
 
 
 def _other_causes(setting: Setting, view: LinkView) -> str:
@@ -112,4 +116,4 @@ def trained(setting: Setting, accuracies: dict[str, float], problem: str | None)
         for name, value in accuracies.items()
     )
     snr = f"{setting.entry_snr_db:g}".replace("-", "&minus;")
-    return f"<p><b>{found}</b> with {setting.clients} clients at {snr} dB an entry.</p>"
+    return f"<p><b>{found}</b> with {setting.clients} clients at {snr} dB per entry.</p>"

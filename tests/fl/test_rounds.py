@@ -329,7 +329,11 @@ class HalfModel(LogisticRegression):
     ("runs", "options", "message"),
     [
         ([], {}, "runs are empty"),
-        ([(IdealLink(), Cotaf())], {}, "algorithm = IdealLink.. is not allowed: give one such as"),
+        (
+            [(IdealLink(), Cotaf())],
+            {},
+            "algorithm = IdealLink.. is not allowed: give an fl.Algorithm",
+        ),
         ([(Cotaf, IdealLink())], {}, "algorithm = <class .*Cotaf.> is not allowed"),
         ([(Cotaf(), IdealLink)], {}, "link = <class .*IdealLink.> is not allowed"),
         ([(Cotaf(), 10.0)], {}, "link = 10.0 is not allowed"),

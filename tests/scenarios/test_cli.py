@@ -66,7 +66,7 @@ def test_run_show_plot(file, tmp_path):
 
     for form in ("csv", "mat"):
         done = small.otafl("show", "out/mine", f"--{form}", f"table.{form}", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (0, "")
+        assert (done.returncode, done.stdout) == (0, f"table.{form}\n")
         assert (tmp_path / f"table.{form}").stat().st_size > 100
 
     plot = small.otafl("plot", "out/mine", cwd=tmp_path)

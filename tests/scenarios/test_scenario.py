@@ -264,6 +264,7 @@ def paper(keys, accuracy):
         ({"link.kind": "odfm"}, "link.kind = 'odfm' is not allowed: give one of ideal, .*'ofdm'"),
         ({"link": {}}, "link.kind is missing: give one of ideal"),
         ({"link": 3}, "link = 3 is not allowed: give a table"),
+        ({"link.fading": "tdl"}, 'link.fading = .tdl. .*: give a table such as { kind = "tdl" }'),
         ({"link.truncation": -1}, "link: truncation = -1.0 is not allowed: .*>= 0"),
         ({"link.snr_db": "10"}, "link.snr_db = '10' is not allowed: .*number$"),
         ({"link.snr_db": float("nan")}, "link: snr_db = nan is not allowed"),

@@ -66,8 +66,8 @@ def story(setting: Setting, view: LinkView) -> str:
     else:
         causes = _other_causes(setting, view)
         sentences.append(
-            f"Noise makes only {_percent(share)} of the error; <b>the rest comes from {causes}</b>, "
-            "and no amount of SNR would remove it."
+            f"Noise makes only {_percent(share)} of the error; <b>the rest comes from {causes}"
+            "</b>, and no amount of SNR would remove it."
         )
     if view.curve.why_not:
         sentences.append(f"No closed form here: {escape(view.curve.why_not)}.")

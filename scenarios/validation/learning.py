@@ -22,7 +22,7 @@ def theorem1(rng: np.random.Generator) -> Iterator[Claim]:
     )
     run = train(
         FedAvg(),
-        GaussianLink(snr_db=5.0),
+        GaussianLink(snr_db=20.0),
         problem.data,
         problem.shards,
         model=problem.model,
@@ -34,8 +34,8 @@ def theorem1(rng: np.random.Generator) -> Iterator[Claim]:
     )
     # (1 - eta L)^2 = 0.36 a round: after 20 rounds nothing is left of the correlation
     settled = (2 / smoothness * run["test_loss"])[50::20]
-    floor = theorem1_floor(rate, smoothness, 1.0 / batch, 10**-0.5, size)
-    yield mean_is("d = 40, 5 dB: squared distance to the optimum", settled, floor)
+    floor = theorem1_floor(rate, smoothness, 1.0 / batch, 0.01, size)
+    yield mean_is("d = 40, 20 dB: squared distance to the optimum", settled, floor)
 
 
 def example1(rng: np.random.Generator) -> Iterator[Claim]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from links import FadingLink, GaussianLink, OfdmLink, WaveformLink, theory
 from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PilotCsi, Rayleigh, Rician, Tdl
 from phy.packing import Packing
-from scenarios.validation.claims import Claim, at_most, mean_is, share_is
+from scenarios.validation.claims import Claim, at_least, at_most, mean_is, share_is
 from scenarios.validation.oracle import Oracle, generators
 
 ONE_ELEMENT = OfdmGrid(fft_size=1, cp_length=0, guards=(0, 0), dc_null=False)
@@ -97,9 +97,16 @@ def optimal_control(rng: np.random.Generator) -> Iterator[Claim]:
     received = slot.send(signals, 1.0, enforce=False).total
     squared = np.square(received - signals.sum(axis=1)).sum(axis=1)
     strength = np.array([np.abs(channel.response[:, 0, 0]) for channel in slot.channels]).T
-    expected = theory.mmse_control_mse(np.sqrt(powers)[:, None] * strength, noise=2.0)
+    reach = np.sqrt(powers)[:, None] * strength
+    expected = theory.mmse_control_mse(reach, noise=2.0)
     what = "K = 5, unequal powers: MSE of the sum over that of theory"
     yield mean_is(what, 1 + (squared - expected) / expected.mean(), 1.0)
+    # the formula beside a search over the server's scale, on which it does not rest
+    scale = np.geomspace(0.03, 30, 400)[:, None, None]
+    misaligned = np.square(np.minimum(reach / scale, 1) - 1).sum(axis=1)
+    searched = (misaligned + 2.0 / scale[:, 0] ** 2).min(axis=0)
+    yield at_most("the same over the best of a search, largest", (expected / searched).max(), 1.0)
+    yield at_least("and smallest", (expected / searched).min(), 0.999)
 
 
 def pilots(rng: np.random.Generator) -> Iterator[Claim]:

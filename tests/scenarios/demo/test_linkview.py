@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from links import OfdmLink, WaveformLink
+from phy.impairments import CarrierOffset, Rapp
 from scenarios.demo import linkview, words
-from scenarios.demo.linkview import LENGTH, SYMBOLS, look_at
+from scenarios.demo.linkview import GRID, LENGTH, SYMBOLS, look_at
 from scenarios.demo.setting import FADINGS, Setting
 
 PLAIN = Setting(clients=4, fading="Rayleigh, flat", truncation=0.0)
@@ -106,7 +108,64 @@ def test_every_corner_can_be_shown(fading, clients):
         assert words.story(setting, view)
 
 
+def test_true_channels_and_estimates_are_told_apart():
+    known, noisy = (look_at(Setting(clients=4, csi_error=error), seed=5) for error in (0.0, 0.5))
+    np.testing.assert_array_equal(noisy.strength, known.strength)
+    np.testing.assert_array_equal(known.estimate, known.strength)
+    # E |h + e|^2 = |h|^2 + v, on 1600 carriers
+    assert (noisy.estimate - noisy.strength).mean() == pytest.approx(0.5, abs=0.15)
+    assert noisy.active == pytest.approx((noisy.estimate > 0.1).mean(), abs=1e-6)
+
+
+def test_numbers_of_a_round():
+    setting = Setting(clients=1, fading="Rayleigh, flat", truncation=0.0)
+    view = look_at(setting, seed=5)
+    assert view.gain_db == pytest.approx(10 * np.log10(view.strength[0, 0]), abs=1e-4)
+    assert view.airtime == pytest.approx(SYMBOLS * GRID.symbol_duration)
+    clean, faulty = (look_at(each, seed=5) for each in (Setting(), Setting(carrier_offset=0.05)))
+    assert faulty.curve.mean[-1] > 2 * clean.curve.mean[-1]
+    # the channel of samples differs by some per cent, and so does the gain
+    np.testing.assert_allclose(faulty.curve.expected, clean.curve.expected, rtol=0.1)
+
+
+def test_numbers_are_written_where_they_belong():
+    view = replace(
+        look_at(PLAIN),
+        nmse=0.01,
+        expected_nmse=0.02,
+        noise_part=0.004,
+        active=0.25,
+        gain_db=-3.0,
+        airtime=0.002,
+        clip_rate=0.125,
+    )
+    cards = re.findall(r'"value">(.*?)</div><div class="name">(.*?)<', words.numbers(view))
+    assert [value.replace("&minus;", "-") for value, _ in cards] == [
+        "-20.0 dB",
+        "-17.0 dB",
+        "-24.0 dB",
+        "25%",
+        "-3.0 dB",
+        "12.5%",
+        "2.00 ms",
+    ]
+    story = words.story(Setting(), view)
+    assert "only 40% of the error" in story
+    assert "the 75% of carriers" in story
+    assert not any(cause in story for cause in ("estimates", "oscillators"))
+    assert "less than 1 %" in words.story(Setting(), replace(view, noise_part=1e-5))
+
+
+def test_the_end_of_a_training_is_told():
+    found = {"ACPC-OTA-FL": 81.25, "COTAF": float("nan")}
+    told = words.trained(Setting(entry_snr_db=-29), found, None)
+    assert "ACPC-OTA-FL 81.2 %, COTAF diverged" in told
+    assert "5 clients at &minus;29 dB" in told
+    assert "it broke &lt;" in words.trained(Setting(), found, "it broke <")
+    assert words.trained(Setting(), {}, None) == words.invitation()
+
+
 def test_the_link_is_in_samples_only_where_there_are_faults():
     assert isinstance(Setting().link(), OfdmLink)
     assert isinstance(Setting(backoff_db=6.0).link(), WaveformLink)
-    assert len(FAULTY.link().transmit) == 2
+    assert FAULTY.link().transmit == (CarrierOffset(std=0.02), Rapp(backoff_db=3.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from threading import Event
 
 import pytest
@@ -52,3 +53,26 @@ def test_what_goes_wrong_is_told(monkeypatch):
     monkeypatch.setattr(training, "ROUNDS", -1)
     _, (problem,) = run(Setting())
     assert "rounds = -1" in problem
+
+
+def test_it_trains_over_the_link_of_the_page(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        training, "train_together", lambda *given, **more: asked.append((given, more))
+    )
+    setting, done = Setting(clients=6, csi_error=0.1, backoff_db=3.0), Event()
+    Training(setting, 7, lambda *told: None, lambda problem: done.set()).begin()
+    assert done.wait(60)
+    (((runs, _, shards), options),) = asked
+    assert {link for _, link in runs} == {setting.link(correction="active")}
+    assert len(shards) == 6
+    assert options["seed"] == 7
+
+
+def test_who_diverged_has_no_accuracy():
+    told = []
+    under_way = Training(Setting(), 0, lambda *found: told.append(found), lambda problem: None)
+    under_way._tell(4, [{"test_accuracy": 0.5}, None])
+    ((number, (first, second)),) = told
+    assert (number, first) == (5, 0.5)
+    assert math.isnan(second)

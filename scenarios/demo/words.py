@@ -13,7 +13,7 @@ CARDS = """
 .bk-clearfix { display: block; width: 100%; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(112px, 1fr)); gap: 10px; }
 .card { background: #fff; border: 1px solid #e2e6eb; border-radius: 10px; padding: 10px 14px; }
-.value { font-size: 21px; font-weight: 600; white-space: nowrap; }
+.value { font-size: clamp(16px, 1.4vw, 21px); font-weight: 600; white-space: nowrap; }
 .name { font-size: 12px; color: #5b6470; }
 """
 STORY = """

@@ -36,9 +36,9 @@ autoclass_content = "class"
 python_maximum_signature_line_length = 80
 
 # Sphinx reads what lies below this folder; the notebooks live with the scenarios.
+shutil.rmtree(HERE / "notebooks", ignore_errors=True)  # one may have another name now
 shutil.copytree(
     HERE.parent / "scenarios" / "notebooks",
     HERE / "notebooks",
     ignore=shutil.ignore_patterns("*.py", "__pycache__", ".*"),
-    dirs_exist_ok=True,
 )

@@ -87,6 +87,12 @@ def test_the_validation_report_has_every_oracle():
     assert f"[{claims} predictions of theory, measured]" in (ROOT / "README.md").read_text()
 
 
+def test_the_tables_of_the_paper_agree():
+    rows = re.findall(r"^\| \d+ \| .*$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert len(rows) == 12
+    assert all(row in (DOCS / "paper.md").read_text() for row in rows)
+
+
 def test_every_notebook_is_listed():
     listed = re.findall(r"^notebooks/(.*)$", (DOCS / "notebooks.md").read_text(), re.MULTILINE)
     there = sorted(path.stem for path in (ROOT / "scenarios" / "notebooks").glob("*.ipynb"))

@@ -26,7 +26,9 @@ DRAWS_WITH_FAULTS = 8  # samples take longer than carriers
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """NMSE against SNR at the gain of the round, over new draws of fading, estimates and noise.
+    """NMSE against SNR at the gain of the round, over new draws of all that is drawn.
+
+    With faults a draw that cannot afford this gain has a smaller one.
 
     entry_snr_db : [S]
     mean, error : [S], measured, and the standard error of that mean
@@ -91,7 +93,10 @@ def look_at(setting: Setting, seed: int = 0) -> LinkView:
     signals = payload_of(setting, np.random.default_rng([seed, 0]))
     link = setting.link()
     slot = link.open(setting.clients, LENGTH, _round_rng(seed), device_rng=_device_rng(seed))
+    full_gain = 1 / np.sqrt(LENGTH)  # of entries of unit variance on a channel of |h| = 1
     gain = float(slot.max_gain(signals))
+    if np.isinf(gain):  # nobody sends, and the server hears noise alone
+        gain = float(full_gain)
     received = slot.send(signals, gain)
     truth = signals.sum(axis=0)
 
@@ -102,7 +107,6 @@ def look_at(setting: Setting, seed: int = 0) -> LinkView:
         for each in (channel.response, channel.estimate)
     )
     some = np.random.default_rng([seed, 3]).permutation(LENGTH // 2)[:SHOWN_ELEMENTS]
-    full_gain = 1 / np.sqrt(LENGTH)  # of entries of unit variance on a channel of |h| = 1
     noise = float(link.noise(LENGTH).variance) * LENGTH / gain**2
     curve = _curve(setting, signals, gain, seed)
     return LinkView(
@@ -169,7 +173,10 @@ def _curve(setting: Setting, signals: NDArray, gain: float, seed: int) -> Curve:
     rngs, devices = ([make(*each) for each in seeds] for make in (_round_rng, _device_rng))
     slot = link.open(setting.clients, LENGTH, rngs, device_rng=devices)
     everywhere = np.broadcast_to(signals, (len(seeds), *signals.shape))
-    sent = slot.send(everywhere, gain, enforce=False)  # other fadings cost other energies
+    # Other fadings cost other energies. The closed form is for one gain, whatever it costs; but
+    # amplifiers saturate, so with them every draw keeps its budgets.
+    gains = np.minimum(gain, slot.max_gain(everywhere)) if setting.faults else gain
+    sent = slot.send(everywhere, gains, enforce=False)
     nmse = sent.diagnostics["nmse"].reshape(len(SNRS_DB), draws)
     error = nmse.std(axis=1, ddof=1) / np.sqrt(draws)
     expected, why_not = _expected(setting, signals, gain)

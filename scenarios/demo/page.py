@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,8 @@ class Page:
             control.on_change("value", lambda name, old, new: self._soon())
         self._again.on_click(self._another_round)
         self._train.on_click(self._train_or_stop)
-        document.on_session_destroyed(lambda context: self._stop())
+        self._closed = False
+        document.on_session_destroyed(lambda context: self._close())
         self._progress.text = words.invitation()
         self._update()
         self._place()
@@ -132,14 +134,22 @@ class Page:
         self._accuracy.clear()
         self._train.update(label="Stop", button_type="warning")
         self._progress.text = words.training(0, ROUNDS)
-        later = self._document.add_next_tick_callback  # the thread may not touch the page
         self._training = Training(
             setting,
             self._seed,
-            on_round=lambda *found: later(partial(self._show_round, *found)),
-            on_end=lambda problem: later(partial(self._end_training, setting, problem)),
+            on_round=lambda *found: self._later(partial(self._show_round, *found)),
+            on_end=lambda problem: self._later(partial(self._end_training, setting, problem)),
         )
         self._training.begin()
+
+    def _later(self, work: Callable[[], None]) -> None:
+        """The thread may not touch the page; and one that is closed has no later."""
+        if not self._closed:
+            self._document.add_next_tick_callback(work)
+
+    def _close(self) -> None:
+        self._closed = True
+        self._stop()
 
     def _stop(self) -> None:
         if self._training is not None:

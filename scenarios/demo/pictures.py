@@ -257,7 +257,7 @@ class Pictures:
     @staticmethod
     def _each(sources: list, values: NDArray) -> list[tuple[Any, NDArray]]:
         """Clients that there are not have nothing to show."""
-        empty = values[:0].reshape(0, values.shape[1])[:, :0].ravel()
+        empty = values[:0].ravel()
         return [
             (source, values[place] if place < len(values) else empty)
             for place, source in enumerate(sources)

@@ -13,7 +13,7 @@ from bokeh.server.server import Server
 from scenarios.demo.page import Page
 from scenarios.library import ScenarioError
 
-EVERYWHERE = ("0.0.0.0", "::")
+EVERYWHERE = "0.0.0.0"
 
 
 def serve(
@@ -23,30 +23,35 @@ def serve(
     on_ready: Callable[[str], None] = print,
 ) -> None:
     """Until interrupted. ``port`` 0 takes a free one; ``on_ready`` is told the page's address."""
+    if not host or ":" in host:  # Bokeh takes what follows a colon for a port
+        raise ScenarioError(
+            f"--host {host!r} is not allowed: give an IPv4 address or a name of this machine"
+        )
     try:
-        server = _server(host, port or _free_port(host))
+        server = _server(host.lower(), port or _free_port(host))
     except OSError as error:
         raise ScenarioError(
             f"the page cannot be served at --host {host} --port {port}: "
             f"{error.strerror or error}; give an address of this machine, and a port that is free "
             "(0 takes any)"
         ) from None
-    shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{server.port}/"
+    address = f"http://{'localhost' if host == EVERYWHERE else host}:{server.port}/"
     server.start()
     on_ready(address)
     if browser:
         server.io_loop.add_callback(webbrowser.open, address)
     try:
         server.io_loop.start()
+    except KeyboardInterrupt:  # the way to end it
+        pass
     finally:
         server.stop()
 
 
 def _server(host: str, port: int) -> Server:
     # Pages of other sites in the same browser may not talk to this one.
-    names = ["127.0.0.1", "localhost", f"[{host}]" if ":" in host else host]
-    allowed = ["*"] if host in EVERYWHERE else [f"{name}:{port}" for name in names]
+    names = ("127.0.0.1", "localhost", host)
+    allowed = ["*"] if host == EVERYWHERE else [f"{name}:{port}" for name in names]
     return Server(
         Application(FunctionHandler(Page)),
         address=host,
@@ -56,7 +61,6 @@ def _server(host: str, port: int) -> Server:
 
 
 def _free_port(host: str) -> int:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as trial:
+    with socket.socket() as trial:
         trial.bind((host, 0))
         return int(trial.getsockname()[1])

@@ -6,7 +6,7 @@ import math
 from html import escape
 
 from scenarios.demo.linkview import LinkView
-from scenarios.demo.setting import Setting
+from scenarios.demo.setting import IDEAL_BACKOFF_DB, Setting
 
 CARDS = """
 :host { font: 14px/1.4 system-ui, sans-serif; color: #30363d; }
@@ -30,6 +30,8 @@ def decibels(ratio: float) -> str:
     """
     if math.isnan(ratio):
         return "none known"
+    if math.isinf(ratio):
+        return "infinite"
     return f"{10 * math.log10(ratio):.1f} dB".replace("-", "&minus;")
 
 
@@ -58,13 +60,12 @@ def story(setting: Setting, view: LinkView) -> str:
         f"{who} {what} on the same carriers at the same time; the server hears only their sum."
     ]
     share = min(view.noise_part / view.nmse, 1.0)
-    if share > 0.8:
-        sentences.append(
-            "<b>Noise makes nearly all of the error:</b> a higher SNR would help, and so would "
-            "more truncation, which spares weak carriers and lets all clients send louder."
-        )
+    causes = _other_causes(setting, view)
+    if view.active == 0:
+        sentences.append("<b>Nobody sends</b>: every client takes its channel to be too weak.")
+    elif share > 0.8 or not causes:
+        sentences.append("<b>Noise makes nearly all of the error:</b> a higher SNR would help.")
     else:
-        causes = _other_causes(setting, view)
         sentences.append(
             f"Noise makes only {_percent(share)} of the error; <b>the rest comes from {causes}"
             "</b>, and no amount of SNR would remove it."
@@ -73,8 +74,13 @@ def story(setting: Setting, view: LinkView) -> str:
         sentences.append(f"No closed form here: {escape(view.curve.why_not)}.")
     elif setting.faults:
         sentences.append(
-            "The closed form knows no hardware faults: how far the markers lie above its line is "
-            "what they cost."
+            "The closed form knows no hardware faults: how far the markers lie above its line at "
+            "high SNR is what they cost."
+        )
+    elif math.isinf(view.expected_nmse):
+        sentences.append(
+            "Without truncation a wrong estimate of a weak channel may be inverted to anything: "
+            "the mean error is infinite, and the markers are only what these draws gave."
         )
     return f"<p>{' '.join(sentences)}</p>"
 
@@ -91,11 +97,11 @@ def _other_causes(setting: Setting, view: LinkView) -> str:
         causes.append("wrong channel estimates")
     if setting.carrier_offset > 0:
         causes.append("oscillators that drift apart")
-    if view.clip_rate > 0:
-        causes.append("saturated amplifiers")
-    if not causes:  # only rounding is left, and how noise happened to fall
-        return "how this round's noise happened to fall"
-    return causes[0] if len(causes) == 1 else f"{', '.join(causes[:-1])} and {causes[-1]}"
+    if setting.backoff_db < IDEAL_BACKOFF_DB:
+        causes.append("saturating amplifiers")
+    if len(causes) < 2:
+        return "".join(causes)
+    return f"{', '.join(causes[:-1])} and {causes[-1]}"
 
 
 def invitation() -> str:

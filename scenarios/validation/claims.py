@@ -88,15 +88,20 @@ def verify(*claims: Claim) -> None:
     claim    measured    expected
     pi           3.14    3.142 ± 0.01    holds
     """
+    if not claims:
+        raise ValueError("there is nothing to verify: give at least one claim")
     width = max(len("claim"), *(len(claim.what) for claim in claims))
     print(f"{'claim':{width}s}    measured    expected")
     for claim in claims:
         verdict = "holds" if claim.holds else "FAILS"
         print(f"{claim.what:{width}s} {claim.measured:11.4g}    {claim.expectation}    {verdict}")
     failed = broken(claims)
-    assert not failed, "; ".join(
-        f"{claim.what}: {claim.measured:.6g} is not {claim.expectation}" for claim in failed
-    )
+    if failed:
+        raise AssertionError(
+            "; ".join(
+                f"{each.what}: {each.measured:.6g} is not {each.expectation}" for each in failed
+            )
+        )
 
 
 def broken(claims: Iterable[Claim]) -> list[Claim]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from links import IdealLink, OfdmLink, WaveformLink
-from phy import NoFading, PilotCsi, Tdl
+from phy import NoFading, NoisyCsi, PilotCsi, Tdl
 from phy.impairments import Adc, CarrierOffset, PhaseNoise, Rapp
 from scenarios.validation.claims import Claim, at_most
 from scenarios.validation.oracle import Oracle
@@ -34,10 +34,9 @@ def sionna(rng: np.random.Generator) -> Iterator[Claim]:
         ours, theirs = (
             _sum(replace(link, engine=engine), signals, seed) for engine in ("fast", "sionna")
         )
-        error = np.abs(ours - theirs).max() / np.abs(theirs).max()
         # single samples may fall to the other side of a converter's step
-        limit = 1e-2 if "faults" in what else 1e-4
-        yield at_most(f"{what}: largest difference of the sums", error, limit)
+        error = np.quantile(np.abs(ours - theirs), 0.99) / np.abs(theirs).max()
+        yield at_most(f"{what}: difference of the sums, 99 % of entries", error, 1e-4)
 
 
 def _sum(link: Any, signals: NDArray, seed: int) -> NDArray:
@@ -51,7 +50,9 @@ def ladder(rng: np.random.Generator) -> Iterator[Claim]:
     total = IdealLink().open(CLIENTS, LENGTH, rng).send(signals, 1.0).total
     for fading in (NoFading(), Tdl("A")):
         for kind in (OfdmLink, WaveformLink):
-            link = kind(fading=fading, truncation=0.0, snr_db=np.inf)
+            # an error of nothing, or the fast engine would not divide by channels that it knows
+            csi = NoisyCsi(1e-14)
+            link = kind(fading=fading, csi=csi, truncation=0.0, snr_db=np.inf)
             slot = link.open(CLIENTS, LENGTH, rng)
             received = slot.send(signals, slot.max_gain(signals)).total
             error = np.abs(received - total).max() / np.abs(total).max()

@@ -7,6 +7,7 @@ unit variance, so that each of their two real entries has variance 1/2.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from links import FadingLink, GaussianLink, OfdmLink, WaveformLink, theory
 from phy import AgedCsi, NoFading, NoisyCsi, OfdmGrid, PilotCsi, Rayleigh, Rician, Tdl
 from phy.packing import Packing
-from scenarios.validation.claims import Claim, at_least, at_most, mean_is, share_is
+from scenarios.validation.claims import Claim, at_least, at_most, mean_is, share_is, value_is
 from scenarios.validation.oracle import Oracle, generators
 
 ONE_ELEMENT = OfdmGrid(fft_size=1, cp_length=0, guards=(0, 0), dc_null=False)
@@ -45,6 +46,25 @@ def noise(rng: np.random.Generator) -> Iterator[Claim]:
         received = link.open(1, 80_000, rng).send(np.zeros((1, 80_000)), 0.5).total
         what = f"{type(link).__name__}: noise on a real entry, 10 dB, gain 1/2"
         yield mean_is(what, np.square(received, dtype=np.float64), 0.1 / 0.25)
+
+
+def budgets(rng: np.random.Generator) -> Iterator[Claim]:
+    symbols, power = 5, 3.0
+    length = 800 * symbols
+    votes = rng.choice([-1.0, 1.0], size=(2, length))
+    options: dict[str, Any] = {
+        "fading": NoFading(),
+        "truncation": 0.0,
+        "power": power,
+        "interleaver_seed": None,
+    }
+    gain = OfdmLink(path_gain=[1.0, 0.25], **options).open(2, length, rng).max_gain(votes)
+    yield value_is("path gains 1 and 1/4: squared gain d/P", gain**2 * length / power, 0.25, 1e-4)
+    first = np.where(np.arange(length) < 800, votes, 0.0)
+    for budget, share in (("symbol", 1 / symbols), ("round", 1.0)):
+        gain = OfdmLink(budget=budget, **options).open(2, length, rng).max_gain(first)
+        what = f"one full symbol of {symbols}, budget per {budget}: squared gain d/(P L)"
+        yield value_is(what, gain**2 * 800 / power, share, 1e-4)
 
 
 def truncated_inversion(rng: np.random.Generator) -> Iterator[Claim]:
@@ -161,6 +181,12 @@ def expected_error(rng: np.random.Generator) -> Iterator[Claim]:
 ORACLES = (
     Oracle("packing", r"\lVert z \rVert^2 = \sum_n |z_{2n} + \mathrm{j} z_{2n+1}|^2", packing),
     Oracle("noise", r"\sigma_c^2 = N_0/2 = P / \mathrm{SNR}", noise),
+    Oracle(
+        "budgets",
+        r"\beta^2 = \min_{i,l} \frac{P_i/L}{E_{i,l}}, \quad "
+        r"E_{i,l} = \frac{1}{g_i} \sum_{n \in l} |s_i[n]|^2 \text{ with path gain } g_i",
+        budgets,
+    ),
     Oracle(
         "truncated inversion",
         r"P(\text{active}) = e^{-g}, \quad E[|h|^{-2}; |h|^2 > g] = E_1(g)",

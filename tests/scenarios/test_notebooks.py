@@ -26,7 +26,7 @@ def test_the_whole_of_it(path, tmp_path, rng):
 
 
 @each
-def test_its_outputs_are_those_of_a_whole_run(path):
+def test_it_was_run_from_top_to_bottom_and_its_claims_held(path):
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +13,16 @@ from scenarios.validation import at_least, at_most, mean_is, report, share_is, v
 from scenarios.validation.claims import Claim
 from scenarios.validation.oracle import Oracle
 
+REPORT = Path(__file__).parents[2] / "docs" / "generated" / "validation.md"
 ORACLES = [oracle for oracles in report.CHAPTERS.values() for oracle in oracles]
 
 
 @pytest.mark.parametrize("oracle", ORACLES, ids=lambda oracle: oracle.name)
 def test_every_oracle_holds_for_any_seed(oracle, rng):
-    verify(*oracle.measure(rng))
+    claims = list(oracle.measure(rng))
+    verify(*claims)
+    for claim in claims:  # and the documentation has them
+        assert f"| {claim.what} |" in REPORT.read_text(), "make validation"
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,11 @@ def test_verify_fails_with_what_is_wrong(capsys):
     with pytest.raises(AssertionError, match="wrong: 2 is not 1 ± 0.1"):
         verify(value_is("right", 1, 1, 0.1), value_is("wrong", 2, 1, 0.1))
     assert re.search(r"right .* holds\nwrong .* FAILS", capsys.readouterr().out)
+
+
+def test_nothing_to_verify_is_a_mistake():
+    with pytest.raises(ValueError, match="nothing to verify"):
+        verify()
 
 
 @pytest.fixture

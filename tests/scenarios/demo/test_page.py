@@ -14,6 +14,7 @@ from http.client import HTTPConnection
 
 import numpy as np
 import pytest
+from bokeh.document import Document
 from matplotlib.image import imread
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
@@ -23,6 +24,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from scenarios.cli import main
+from scenarios.demo.page import Page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -236,6 +238,20 @@ def test_without_bokeh_it_says_what_to_install(monkeypatch, capsys):
     assert "pip install 'otafl[demo]'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("host", ["", "::1", "not.a.host.invalid"])
+def test_a_host_that_is_none_is_said_so(host, capsys):
+    assert main(["demo", "--host", host, "--port", "0", "--no-browser"]) == 2
+    assert "--host" in capsys.readouterr().err
+
+
+def test_a_page_that_is_closed_hears_no_more_of_its_training():
+    document = Document()
+    page = Page(document)
+    page._close()
+    page._later(lambda: None)
+    assert not document.session_callbacks
+
+
 def test_ctrl_c_ends_it():
     command = [sys.executable, "-m", "scenarios.cli", "demo", "--port", "0", "--no-browser"]
     with subprocess.Popen(
@@ -246,3 +262,4 @@ def test_ctrl_c_ends_it():
         server.send_signal(signal.SIGINT)
         said = server.communicate(timeout=SECONDS)[1]
     assert "Traceback" not in said
+    assert server.returncode == 0

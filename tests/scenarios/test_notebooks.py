@@ -22,7 +22,8 @@ def test_it_runs_and_its_claims_hold_for_any_seed(path, tmp_path, rng):
 @pytest.mark.slow
 @each
 def test_the_whole_of_it(path, tmp_path, rng):
-    execute(path, tmp_path, SEED=int(rng.integers(2**31)))
+    done = execute(path, tmp_path, SEED=int(rng.integers(2**31)))
+    assert "holds" in printed(done.cells[-1])
 
 
 @each

@@ -73,6 +73,14 @@ def test_the_curve_is_that_of_theory(setting, rng, monkeypatch):
     assert not curve.why_not
 
 
+def test_the_bars_are_standard_errors_of_the_mean(monkeypatch):
+    """On a wire a round's NMSE is that of 4800 noises: its deviation is sqrt(2 / 4800) of it."""
+    monkeypatch.setattr(linkview, "DRAWS", 150)
+    curve = look_at(Setting(fading="none", truncation=0.0)).curve
+    expected = curve.mean * np.sqrt(2 / LENGTH) / np.sqrt(150)
+    np.testing.assert_allclose(curve.error, expected, rtol=0.35)
+
+
 def test_noise_is_told_from_the_rest():
     """On a wire there is nothing else: gain 1, and N0 over what is sent."""
     view = look_at(Setting(fading="none", truncation=0.0, entry_snr_db=0.0))

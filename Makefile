@@ -1,14 +1,14 @@
-# Everything runs in .venv, made on first use: python3 with venv, and make, are all it takes.
+# Everything runs in .venv, which is made on first use: all you need is make and python3 with venv.
 
 PYTHON ?= python3
 BIN := .venv/bin
 
-# The matrices of a round are small: a second BLAS thread costs more than it brings, and with two
-# test processes they would only be in each other's way.
+# The matrices of a round are small: a second BLAS thread costs more than it gains, and with two
+# test processes the threads would compete.
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-all lint format bench notebooks validation docs clean
+.PHONY: demo test test-all test-system lint format bench notebooks validation docs clean
 
 demo: .venv/installed
 	$(BIN)/otafl run quickstart --out out/quickstart
@@ -20,7 +20,11 @@ test: .venv/installed
 	$(BIN)/python -m pytest -n 2
 
 test-all: .venv/installed
-	$(BIN)/python -m pytest -n 2 -m "slow or not slow"
+	$(BIN)/python -m pytest -n 2 -m "not system"
+
+# The installed wheel, and the page in a real browser
+test-system: .venv/installed
+	timeout 25m $(BIN)/python -m pytest -n 2 --dist loadfile -m system tests/system
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -39,7 +43,7 @@ bench: .venv/installed
 	$(BIN)/python -m tests.bench.local_training
 	$(BIN)/python -m tests.bench.demo_page
 
-# What is committed of these is made by them: outputs of the notebooks, tables of the validation.
+# These write files that are committed: the outputs of the notebooks, the tables of the validation.
 notebooks: .venv/installed
 	$(BIN)/python -m scenarios.notebooks.execute
 

@@ -1,1 +1,1 @@
-"""Figures, one module each, in one style."""
+"""Figures of stored studies and of links: one module per figure, one style."""

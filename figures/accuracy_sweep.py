@@ -1,4 +1,4 @@
-"""Accuracy against SNR, or against another number that is swept, per algorithm."""
+"""Accuracy against SNR, or against another swept number, per algorithm."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from figures import panels
+from scenarios.config.link import SNRS
 
-SNRS = ("snr_db", "entry_snr_db")
-FEW = 6  # values that are all marked on the axis
+FEW = 6  # at most so many values are all marked on the axis
 WIDE = 30.0  # a ratio of values above which the axis is logarithmic
 
 
 def axis_of(study: xr.Dataset) -> str | None:
-    """The number to draw against: an SNR before others, the finest before coarser ones."""
+    """Return the dimension to draw against: an SNR if there is one, else that with most values."""
     numbers = [dim for dim in panels.swept(study) if panels.numeric(study, dim)]
     numbers.sort(key=lambda dim: (dim not in SNRS, -study.sizes[dim]))
     return numbers[0] if numbers else None
 
 
 def applies(study: xr.Dataset) -> bool:
-    return bool(study["accuracy"].notnull().any()) and axis_of(study) is not None
+    """Return whether the study has the data for this figure."""
+    return panels.learnt(study) and axis_of(study) is not None
 
 
 def draw(study: xr.Dataset) -> Figure:
+    """Draw the figure."""
     x = axis_of(study)
     assert x is not None
     dim = panels.line_dim(study, x)
     figure, pairs = panels.panels(study.sortby(x), x, dim)
-    for axes, part in pairs:
-        for label, look, run in panels.lines(part, dim):
-            mean, half = panels.mean_and_confidence(100 * run["accuracy"])
-            bars = panels.within_percent(mean, half)
-            axes.errorbar(run[x].values, mean, bars, label=label, capsize=2, **look)
+    for axes, label, look, run in panels.each_line(pairs, dim):
+        mean, half = panels.mean_and_confidence(100 * run["accuracy"])
+        bars = panels.within_percent(mean, half)
+        axes.errorbar(run[x].values, mean, bars, label=label, capsize=2, **look)
         scale_axis(axes, x, study[x].values)
-    panels.outer_labels(pairs, panels.label_of(x), "test accuracy [%]")
-    if dim is not None:
-        panels.legend(figure, pairs[0][0])
+    panels.outer_labels(pairs, panels.axis_label(study, x), panels.metric_label("accuracy", "%"))
+    panels.legend(figure, pairs[0][0])
     return figure
 
 
 def scale_axis(axes: Axes, name: str, values: NDArray) -> None:
-    """Logarithmic if the values span a wide range; from zero up if zero is among them."""
+    """Make the x axis logarithmic if the values span a wide range; start at zero if it is one."""
     positive = values[values > 0]
-    logarithms = name.endswith("_db")  # they are already
+    logarithms = name.endswith("_db")  # decibels are logarithmic already
     if logarithms or (values < 0).any() or positive.max() / positive.min() < WIDE:
         if len(values) <= FEW:
             axes.set_xticks(values)

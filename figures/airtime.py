@@ -1,4 +1,4 @@
-"""Accuracy against what it cost: seconds on the air, and energy of all clients."""
+"""Accuracy against its cost: time on the air, and energy of all clients."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ KINDS = {"ofdm": "over the air", "orthogonal": "orthogonal digital"}
 
 
 def applies(study: xr.Dataset) -> bool:
+    """Return whether the study has the data for this figure."""
     swept = "link" in panels.swept(study) and "airtime" in study
     return swept and "orthogonal" in study["link"].values
 
 
 def draw(study: xr.Dataset) -> Figure:
-    """Means over the seeds; a line a link, a shade a number of clients."""
+    """Draw means over the seeds: one colour per link, one shade per number of clients."""
     runs = study.mean("seed") if "seed" in study.dims else study
     figure, (left, right) = plt.subplots(1, 2, figsize=(style.PAGE_WIDTH, 2.6), sharey=True)
     others = [dim for dim in panels.swept(study) if dim != "link"]
@@ -39,7 +40,9 @@ def draw(study: xr.Dataset) -> Figure:
             name = f"{KINDS.get(str(kind), str(kind))}, {label}".rstrip(", ")
             left.plot(run["airtime"].values[tested], accuracy, label=name, **look)
             right.plot(energy, accuracy, **look)
-    left.set(xscale="log", xlabel="time on the air [s]", ylabel="test accuracy [%]", title="(a)")
-    right.set(xscale="log", xlabel="energy of all clients [J]", title="(b)")
+    left.set(xscale="log", xlabel=panels.metric_label("airtime"), title="(a)")
+    left.set_ylabel(panels.metric_label("test_accuracy", "%"))
+    energy_label = f"{panels.metric_label('radiated_energy')} of all clients"
+    right.set(xscale="log", xlabel=energy_label, title="(b)")
     figure.legend(loc="outside right center")
     return figure

@@ -1,97 +1,101 @@
-"""All figures that a study has the numbers for, drawn from its directory."""
+"""Draw all figures that apply to a study, from its directory."""
 
 from __future__ import annotations
 
 import io
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import matplotlib.pyplot as plt
 import xarray as xr
 from matplotlib.figure import Figure
 
-from figures import (
-    accuracy_categories,
-    accuracy_rounds,
-    accuracy_sweep,
-    airtime,
-    fault,
-    link_nmse,
-    local_steps,
-    papr,
-    style,
-    symbol_energy,
-    table1,
-    theorem2,
-    truncation,
-)
-from scenarios.folder import clear_errors, writing
-from scenarios.library import StudyError
-from scenarios.linkcheck import FILE, LinkCheck
-from scenarios.results import Results
-from scenarios.tolerance import fault_axis
+from figures import link_nmse, style
+from scenarios.errors import StudyError
+from scenarios.report.linkcheck import FILE, LinkCheck
+from scenarios.report.tolerance import impairment_axis
+from scenarios.study.results import Results
+from scenarios.study.writing import one_line_errors, writing
 
-FIGURES: tuple[ModuleType, ...] = (
-    accuracy_rounds,
-    accuracy_sweep,
-    accuracy_categories,
-    table1,
-    truncation,
-    fault,
-    papr,
-    airtime,
-    symbol_energy,
-    local_steps,
-    theorem2,
+FIGURES = (
+    "accuracy_rounds",
+    "accuracy_sweep",
+    "accuracy_categories",
+    "table1",
+    "truncation",
+    "impairment",
+    "papr",
+    "airtime",
+    "symbol_energy",
+    "local_steps",
+    "theorem2",
 )
+"""The figures of studies, in order: the names of their modules and files."""
 
 
 def draw_all(
     folder: str | Path, out: str | Path, on_note: Callable[[str], object] = print
 ) -> Iterator[Path]:
-    """Draw every figure that applies, as SVG and PNG, and name the files.
+    """Draw every figure that applies, as PNG and SVG.
 
-    on_note : called with what there is to know about them
+    Parameters
+    ----------
+    folder : str or path
+        A study, or the results of a link check.
+    out : str or path
+        Directory of the figures.
+    on_note : callable
+        Called with remarks for the user.
+
+    Yields
+    ------
+    Path
+        Each file as it is written.
+
+    Raises
+    ------
+    StudyError
+        If there is nothing to draw.
     """
     folder, out = Path(folder), Path(out)
     style.apply()
     if (folder / FILE).is_file():
         yield from _save(link_nmse.draw(LinkCheck.load(folder)), out, "link_nmse")
         return
-    study = for_figures(folder)
+    study = read_for_figures(folder)
     done, total = int(study["finished"].sum()), study["finished"].size
     if not done:
         raise StudyError(f"{folder} has nothing to draw yet: 0 of {total} cells are done")
     if done < total:
         on_note(f"{folder} is not finished: {done} of {total} cells are drawn")
-    applying = [module for module in FIGURES if module.applies(study)]
+    modules = {name: import_module(f"figures.{name}") for name in FIGURES}
+    applying = {name: module for name, module in modules.items() if module.applies(study)}
     if not applying:
-        raise StudyError(f"{folder} has nothing to draw: all its runs diverged")
-    for module in applying:
-        name = module.__name__.rpartition(".")[2]
+        raise StudyError(f"{folder} has nothing to draw: all runs diverged")
+    for name, module in applying.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # means of cells that are missing
+            warnings.simplefilter("ignore", RuntimeWarning)  # means over missing cells
             figure = module.draw(study)
         yield from _save(figure, out, name)
 
 
-def for_figures(folder: Path) -> xr.Dataset:
-    """The study, with what figures ask beside its metrics."""
+def read_for_figures(folder: Path) -> xr.Dataset:
+    """Read a study, with what figures need beside its metrics as attributes."""
     results = Results.read(folder)
     study = results.dataset()
     study.attrs["algorithms"] = sorted({cell.algorithm.choice for cell in results.scenario.cells})
     study.attrs["points"] = results.points()
-    fault = fault_axis(results.scenario)
-    study.attrs["fault"] = "" if fault is None else results.axis_names()[fault.key]
+    axis = impairment_axis(results.scenario)
+    study.attrs["impairment"] = "" if axis is None else results.axis_names()[axis.key]
     grid = getattr(results.scenario.cells[0].link, "grid", None)
     study.attrs["carriers"] = 0 if grid is None else len(grid.build().used_carriers)
     return study
 
 
 def _save(figure: Figure, out: Path, name: str) -> Iterator[Path]:
-    with clear_errors(out):
+    with one_line_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     for suffix in ("png", "svg"):
         path = out / f"{name}.{suffix}"
@@ -100,6 +104,6 @@ def _save(figure: Figure, out: Path, name: str) -> Iterator[Path]:
         figure.savefig(memory, format=suffix, metadata=date)
         with writing(path) as file:
             file.write(memory.getbuffer())
-        figure.set_layout_engine("none")  # laid out once is enough
+        figure.set_layout_engine("none")  # one layout is enough
         yield path
     plt.close(figure)

@@ -1,4 +1,4 @@
-"""What the figures of sweeps share: which dimension goes where, means and their confidence."""
+"""What figures of sweeps share: which dimension goes where, labels, means and confidence."""
 
 from __future__ import annotations
 
@@ -15,51 +15,25 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from figures import style
+from scenarios.config.labels import label_of
+from scenarios.study.results import VARIABLES
 
-WITHIN_A_RUN = ("round", "client", "symbol")
-MOST_PANELS = 20
-LABELS = {
-    "snr_db": "SNR [dB]",
-    "entry_snr_db": "SNR of an entry [dB]",
-    "csi_snr_db": "pilot SNR [dB]",
-    "csi_variance": "error variance of the channel estimate",
-    "fading_speed": "speed [m/s]",
-    "carrier_offset_std": "carrier offset, std [spacings]",
-    "timing_offset_std": "timing offset, std [samples]",
-    "phase_noise_linewidth": "linewidth [Hz]",
-    "rapp_backoff_db": "backoff of the amplifier [dB]",
-    "adc_bits": "bits of the converter",
-    "grid_symbols_per_slot": "OFDM symbols between synchronisations",
-    "transmit": "the clients' hardware",
-    "fading_k_factor": "Rician K factor",
-    "fading_delay_spread": "delay spread [s]",
-    "labels_per_client": "labels per client $p$",
-    "truncation": r"truncation threshold $g$ on $|h|^2$",
-    "concentration": "Dirichlet concentration",
-    "interleaver_seed": "interleaver",
-}
-SYMBOLS = {
-    "labels_per_client": "$p$",
-    "truncation": "$g$",
-    "csi_variance": r"$\sigma_e^2$",
-    "fading_k_factor": "$K$",
-}
-"""Names short enough to stand above a panel."""
+MAX_PANELS = 20
 
 
 def swept(study: xr.Dataset) -> list[str]:
-    """The dimensions of the sweep with more than one value, seeds apart."""
+    """Return the dimensions of the sweep with more than one value, except seeds."""
     names = [str(dim) for dim in study["finished"].dims]
     return [name for name in names if name != "seed" and study.sizes[name] > 1]
 
 
 def numeric(study: xr.Dataset, dim: str) -> bool:
-    """Whether its values have places on an axis."""
+    """Return whether the values of a dimension can be placed on an axis."""
     return study[dim].dtype.kind in "fiu" and bool(np.isfinite(study[dim].values).all())
 
 
 def one_seed(study: xr.Dataset) -> xr.Dataset:
-    """The first of the seeds of which most is done."""
+    """Select the seed with the most finished cells, the first if several have."""
     if "seed" not in study.dims:
         return study
     done = study["finished"].sum([dim for dim in study["finished"].dims if dim != "seed"])
@@ -67,33 +41,54 @@ def one_seed(study: xr.Dataset) -> xr.Dataset:
 
 
 def line_dim(study: xr.Dataset, *others: str) -> str | None:
-    """The dimension that tells the lines of a panel apart: the algorithms if they differ."""
+    """Return the dimension that distinguishes the lines of a panel, algorithms if possible."""
     free = [dim for dim in swept(study) if dim not in others]
     return "algorithm" if "algorithm" in free else (free[-1] if free else None)
 
 
-def label_of(dim: str) -> str:
-    return LABELS.get(dim, dim.replace("_", " "))
+def axis_label(study: xr.Dataset, dim: str) -> str:
+    """Return the label of a swept dimension, with its unit."""
+    attributes = study[dim].attrs
+    text, unit = attributes.get("long_name", dim), attributes.get("units", "1")
+    return text if unit == "1" else f"{text} [{unit}]"
+
+
+def metric_label(name: str, unit: str = "", qualifier: str = "") -> str:
+    """Return the label of a metric.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    unit : str
+        The unit in which it is drawn, if that is not its own.
+    qualifier : str
+        Further words, such as "median over rounds".
+    """
+    metric = VARIABLES[name]
+    text = f"{metric.label}, {qualifier}" if qualifier else metric.label
+    unit = unit or metric.unit
+    return f"{text} [{unit}]" if unit else text
 
 
 def value_label(dim: str, value: object) -> str:
-    """A value, as in a legend or above a panel."""
+    """Return a value as it appears in a legend or above a panel."""
     if isinstance(value, str):
         return style.ALGORITHMS.get(value, value)
-    if dim in SYMBOLS:
-        return f"{SYMBOLS[dim]} = {value:g}"
-    name, _, unit = label_of(dim).partition(" [")
-    return f"{name} {value:g} {unit.rstrip(']')}".strip()
+    label = label_of(dim)
+    if label.symbol:
+        return f"{label.symbol} = {value:g}"
+    return f"{label.text} {value:g} {label.unit}".strip()
 
 
 def place_label(chosen: Mapping[str, Any]) -> str:
-    """Values of several dimensions."""
+    """Return the values of several dimensions, as above a panel."""
     values = {dim: v.item() if hasattr(v, "item") else v for dim, v in chosen.items()}
     return ", ".join(value_label(dim, value) for dim, value in values.items())
 
 
 def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Dataset]]:
-    """Label, look and data of each line; one without a label if nothing tells them apart."""
+    """Yield label, style and data of each line; a single one has no label."""
     if dim is None:
         yield "", style.look(None), study
         return
@@ -105,9 +100,9 @@ def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Da
 
 
 def mean_and_confidence(values: xr.DataArray) -> tuple[NDArray, NDArray]:
-    """Over the seeds: the mean, and half the width of its 95 % interval, by Student's t.
+    """Return the mean over the seeds and half the width of its 95 % confidence interval.
 
-    Half the width is NaN for a single seed.
+    The interval is Student's t; half its width is NaN for a single seed.
     """
     if "seed" not in values.dims:
         return values.values, np.full(values.shape, np.nan)
@@ -122,10 +117,17 @@ def mean_and_confidence(values: xr.DataArray) -> tuple[NDArray, NDArray]:
 def panels(
     study: xr.Dataset, *inside: str | None, height: float = 1.9
 ) -> tuple[Figure, list[tuple[Axes, xr.Dataset]]]:
-    """A figure, and a panel with its data for every value of the dimensions not inside."""
+    """Make one panel for every value of the dimensions that are not inside a panel.
+
+    Returns
+    -------
+    figure : Figure
+    pairs : list of (Axes, Dataset)
+        The panels with their data.
+    """
     outside = [dim for dim in swept(study) if dim not in inside]
     everywhere = list(product(*(study[dim].values for dim in outside)))
-    places = everywhere[:MOST_PANELS]
+    places = everywhere[:MAX_PANELS]
     columns = 1
     if outside:
         last = study.sizes[outside[-1]]
@@ -148,14 +150,33 @@ def panels(
     return figure, pairs
 
 
+def learnt(study: xr.Dataset) -> bool:
+    """Return whether any run has an accuracy."""
+    return bool(study["accuracy"].notnull().any())
+
+
+def median_nmse_db(run: xr.Dataset) -> xr.DataArray:
+    """Return the NMSE [dB], the median over the rounds."""
+    return 10 * xr.apply_ufunc(np.log10, run["nmse"].median("round"))
+
+
 def single(study: xr.Dataset) -> list[str]:
-    """Swept dimensions of one value."""
+    """Return the swept dimensions with a single value."""
     dims = [str(dim) for dim in study["finished"].dims]
     return [dim for dim in dims if dim != "seed" and study.sizes[dim] == 1]
 
 
+def each_line(
+    pairs: list[tuple[Axes, xr.Dataset]], dim: str | None
+) -> Iterator[tuple[Axes, str, dict, xr.Dataset]]:
+    """Yield the lines of all panels; see :func:`lines`."""
+    for axes, part in pairs:
+        for line in lines(part, dim):
+            yield axes, *line
+
+
 def outer_labels(pairs: list[tuple[Axes, xr.Dataset]], x: str, y: str) -> None:
-    """Labels at the left and lower edge of the grid, numbers below the last panel of a column."""
+    """Label the left and lower edge of the grid; number the last panel of each column."""
     places = [axes.get_subplotspec() for axes, _ in pairs]
     columns = [0 if place is None else place.colspan.start for place in places]
     for number, (axes, _) in enumerate(pairs):
@@ -169,12 +190,14 @@ def outer_labels(pairs: list[tuple[Axes, xr.Dataset]], x: str, y: str) -> None:
 
 
 def legend(figure: Figure, axes: Axes) -> None:
-    """Of the lines in ``axes``, for the whole figure and above it, where it hides nothing."""
+    """Put a legend of the lines in ``axes``, if any, above the figure, where it covers nothing."""
     handles, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
     columns = min(len(labels), 4 if figure.get_figwidth() > style.COLUMN_WIDTH else 3)
     figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
 def within_percent(mean: NDArray, half: NDArray) -> NDArray:
-    """Error bars [2, ...] of a percentage, which end at 0 and 100."""
+    """Return error bars [2, ...] of a percentage, limited to 0 and 100."""
     return np.array([np.fmin(half, mean), np.fmin(half, 100 - mean)]) + 0 * half

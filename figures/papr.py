@@ -1,4 +1,4 @@
-"""How high the peaks of the clients' OFDM symbols are, beside what theory says of them."""
+"""Peak-to-average power ratio of the clients' OFDM symbols, beside theory."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from matplotlib.figure import Figure
 from figures import panels, style
 from phy.impairments.theory import papr_ccdf
 
-OVERSAMPLED = 2.8  # times as many independent samples as carriers, a rule of thumb
+OVERSAMPLED = 2.8  # independent samples per carrier with oversampling, a rule of thumb
 
 
 def applies(study: xr.Dataset) -> bool:
-    return "papr_db" in study and bool(_without_fault(study)["papr_db"].notnull().any())
+    """Return whether the study has the data for this figure."""
+    return "papr_db" in study and bool(_unimpaired(study)["papr_db"].notnull().any())
 
 
-def _without_fault(study: xr.Dataset) -> xr.Dataset:
-    """The runs at the first value of a fault: over the rounds a fault changes what is learnt."""
-    fault = study.attrs["fault"]
-    return study.isel({fault: 0}) if fault in study.dims else study
+def _unimpaired(study: xr.Dataset) -> xr.Dataset:
+    """Return the runs at the first value of an impairment, which changes what is learnt."""
+    impairment = study.attrs["impairment"]
+    return study.isel({impairment: 0}) if impairment in study.dims else study
 
 
 def draw(study: xr.Dataset) -> Figure:
-    """The part of the symbols whose peak over mean power is larger, over all runs and rounds."""
-    study = _without_fault(study)
+    """Draw the fraction of symbols with a larger PAPR, over all runs and rounds."""
+    study = _unimpaired(study)
     figure, axes = plt.subplots(figsize=(style.COLUMN_WIDTH, 2.6))
     dim = "algorithm" if "algorithm" in panels.swept(study) else None
     fewest = 1.0
@@ -38,18 +39,10 @@ def draw(study: xr.Dataset) -> Figure:
         share = 1 - np.arange(len(values)) / len(values)
         axes.step(values, share, label=label or "measured", **{**look, "marker": None})
     ratio = np.linspace(4, 13, 300)
-    for factor, name, line in (
-        (1.0, "theory, Nyquist rate", ":"),
-        (OVERSAMPLED, "2.8 N rule", "-"),
-    ):
+    for factor, name, line in ((1, "theory, Nyquist rate", ":"), (OVERSAMPLED, "2.8 N rule", "-")):
         tail = papr_ccdf(10 ** (ratio / 10), factor * study.attrs["carriers"])
         axes.plot(ratio, tail, line, color="0.5", linewidth=0.8, label=name)
-    axes.set(
-        xlabel="PAPR of a symbol, oversampled [dB]",
-        ylabel="P(larger)",
-        yscale="log",
-        xlim=(4, 13),
-        ylim=(max(fewest, 1e-5), 1.2),
-    )
+    axes.set(yscale="log", xlim=(4, 13), ylim=(max(fewest, 1e-5), 1.2))
+    axes.set(xlabel=panels.metric_label("papr_db", "dB", "oversampled"), ylabel="P(larger)")
     axes.legend(loc="lower left")
     return figure

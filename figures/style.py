@@ -1,4 +1,4 @@
-"""One look for all figures: readable in a column of a paper, safe for colour-blind readers."""
+"""One style for all figures: readable in a column of a paper, safe for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
     "#CC79A7",
 )
 COLUMN_WIDTH = 3.5
-"""Of a two-column paper [inch]."""
+"""Width of a column in a two-column paper [inch]."""
 PAGE_WIDTH = 7.16
-"""Both of its columns [inch]."""
+"""Width of both columns [inch]."""
 
 ALGORITHMS = {"acpc": "ACPC-OTA-FL", "cotaf": "COTAF", "fedavg": "FedAvg", "fednova": "FedNova"}
 
-# Told apart by colour, line and marker, each enough alone.
+# Lines differ in colour, dash and marker, each sufficient on its own.
 _LOOKS: list[dict] = [
     {"color": BLUE, "linestyle": "-", "marker": "o"},
     {"color": RED, "linestyle": "--", "marker": "s"},
@@ -35,7 +35,15 @@ _LOOKS: list[dict] = [
 
 
 def look(value: object, place: int = 0, count: int = 1) -> dict:
-    """Of a line, the ``place``-th of ``count``: an algorithm has the same one in all figures."""
+    """Return the style of a line.
+
+    Parameters
+    ----------
+    value : object
+        What the line stands for; an algorithm looks the same in all figures.
+    place, count : int
+        The index of the line, and the number of lines.
+    """
     names = list(ALGORITHMS)
     chosen = dict(_LOOKS[(names.index(value) if value in names else place) % len(_LOOKS)])
     if count > len(_LOOKS):
@@ -44,6 +52,7 @@ def look(value: object, place: int = 0, count: int = 1) -> dict:
 
 
 def apply() -> None:
+    """Set Matplotlib's parameters."""
     plt.rcParams.update(
         {
             "font.size": 8,

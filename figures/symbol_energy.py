@@ -1,4 +1,4 @@
-"""Energy in each OFDM symbol against its share of the budget, by the client that spends most."""
+"""Energy in each OFDM symbol over its share of the budget, for the client that spends most."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from figures import panels, style
+from scenarios.study.results import INNER
 
 
 def applies(study: xr.Dataset) -> bool:
-    return (
-        "symbol_load" in study
-        and study.sizes["symbol"] > 1
-        and float(study["symbol_load"].max()) > 0
-    )
+    """Return whether the study has the data for this figure."""
+    loaded = "symbol_load" in study and float(study["symbol_load"].max()) > 0
+    return loaded and study.sizes["symbol"] > 1
 
 
 def draw(study: xr.Dataset) -> Figure:
-    """The mean over the rounds, and up to their largest value; one seed."""
+    """Draw the mean over the rounds, shaded up to the maximum, for one seed."""
     runs = panels.one_seed(study)
     dim = panels.line_dim(runs)
     figure, pairs = panels.panels(runs, dim)
@@ -39,7 +38,6 @@ def draw(study: xr.Dataset) -> Figure:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter(NullFormatter())
-    panels.outer_labels(pairs, "OFDM symbol", "energy / ($P/L$)")
-    if dim is not None:
-        panels.legend(figure, pairs[0][0])
+    panels.outer_labels(pairs, INNER["symbol"], "energy / ($P/L$)")
+    panels.legend(figure, pairs[0][0])
     return figure

@@ -1,6 +1,6 @@
-"""Theorem 2's bound and its four terms over the measured gradient norm.
+"""The bound of Theorem 2 and its four terms, above the measured gradient norm.
 
-Only over runs to which the theorem applies: for others the study holds no bound.
+Only for runs to which the theorem applies: for others the study holds no bound.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from figures import panels, style
+from fl.metrics import BOUND
 
-TERMS = {
-    "bound_optimisation": "optimisation",
-    "bound_statistical": "stochastic gradients",
-    "bound_local_update": "local updates",
-    "bound_channel_noise": "channel noise",
-}
+TERMS = {name: metric.label for name, metric in BOUND.items()}
 
 
 def applies(study: xr.Dataset) -> bool:
+    """Return whether the study has the data for this figure."""
     return all(term in study for term in TERMS)
 
 
 def draw(study: xr.Dataset) -> Figure:
+    """Draw the figure."""
     runs = panels.one_seed(study)
     figure, pairs = panels.panels(runs, None)
     for axes, part in pairs:

@@ -1,4 +1,4 @@
-"""The trade-off of truncation: who is silent on weak carriers lets all others speak louder."""
+"""The trade-off of truncation: a client that skips weak carriers lets all others use more gain."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from numpy.typing import NDArray
 from figures import panels, style
 from figures.accuracy_sweep import scale_axis
 
-MOST_ROWS = 6
+MAX_ROWS = 6
 
 
 def applies(study: xr.Dataset) -> bool:
+    """Return whether the study has the data for this figure."""
     return "truncation" in panels.swept(study) and "nmse" in study
 
 
 def draw(study: xr.Dataset) -> Figure:
-    """Active part of the spectrum, NMSE of the sum and accuracy, each against the threshold.
+    """Draw the active fraction, the NMSE of the sum and the accuracy against the threshold.
 
-    A row of three for every value of what else is swept.
+    There is one row of three panels per value of what else is swept.
     """
     dim = panels.line_dim(study, "truncation")
     runs = study.squeeze(panels.single(study), drop=True).sortby("truncation")
     others = [each for each in panels.swept(study) if each not in ("truncation", dim)]
     cases = list(product(*(runs[each].values for each in others)))
-    shown = cases[:MOST_ROWS]
+    shown = cases[:MAX_ROWS]
     figure = plt.figure(figsize=(style.PAGE_WIDTH, 2.2 * len(shown) + 0.2))
     for row, case in zip(np.atleast_1d(figure.subfigures(len(shown))), shown, strict=True):
         chosen = dict(zip(others, case, strict=True))
@@ -45,14 +46,18 @@ def _draw_row(row: NDArray, runs: xr.Dataset, dim: str | None) -> None:
     threshold = runs["truncation"].values
     for label, look, run in panels.lines(runs, dim):
         fraction = 100 * run["active_fraction"].mean(["round", "client"])
-        decibels = xr.apply_ufunc(np.log10, run["nmse"].median("round")) * 10
-        for axes, values in zip(row, (fraction, decibels, 100 * run["accuracy"]), strict=True):
+        each = (fraction, panels.median_nmse_db(run), 100 * run["accuracy"])
+        for axes, values in zip(row, each, strict=True):
             mean, half = panels.mean_and_confidence(values)
             bars = half if axes is row[1] else panels.within_percent(mean, half)
             axes.errorbar(threshold, mean, bars, label=label, capsize=2, **look)
-    labels = ("active carriers [%]", "NMSE, median over rounds [dB]", "test accuracy [%]")
+    labels = (
+        panels.metric_label("active_fraction", "%"),
+        panels.metric_label("nmse", "dB", "median over rounds"),
+        panels.metric_label("accuracy", "%"),
+    )
     for axes, label in zip(row, labels, strict=True):
-        axes.set(xlabel=panels.label_of("truncation"), ylabel=label)
+        axes.set(xlabel=panels.axis_label(runs, "truncation"), ylabel=label)
         scale_axis(axes, "truncation", threshold)
     if dim is not None:
         row[0].legend(loc="lower left")

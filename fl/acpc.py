@@ -1,33 +1,33 @@
 """ACPC-OTA-FL: joint adaptive computation and power control.
 
-H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
+[1] H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
 Computation and Power Control".
 
-=================  ===========================================================
+=================  =====================================================================
 paper              here
-=================  ===========================================================
-alpha_i            Round.weights
-beta_t             gain
-tau_t^i            steps
-eta, G             Round.rate, Acpc.G
-x_{t,tau} - x_t    updates[i]
-delta_t^i          gain * signals[i], signals[i] = alpha_i updates[i] / tau_i
-P_t^i              Slot.budget, for a whole round or for every OFDM symbol
-=================  ===========================================================
+=================  =====================================================================
+alpha_i            ``Round.weights``
+beta_t             ``gain``
+tau_t^i            ``steps``
+eta, G             ``Round.rate``, ``Acpc.G``
+x_{t,tau} - x_t    ``updates[i]``
+delta_t^i          ``gain * signals[i]``, ``signals[i]`` = alpha_i ``updates[i]`` / tau_i
+P_t^i              ``Uplink.budget``, for a whole round or for every OFDM symbol
+=================  =====================================================================
 
 What the paper leaves open, and how it is resolved here:
 
 - beta_t needs the updates, and choosing tau_t^i needs beta_t. ``beta="bound"`` fixes beta_t before
-  the round by the paper's bound ||Delta_i|| <= eta tau_i G; ``"previous"`` likewise, with
-  ||Delta_i|| / tau_i of the round before in place of eta G; ``"realised"`` takes all steps, and
-  then the largest gain.
+  the round by the paper's bound ||Delta_i|| <= eta tau_i G (section V, after Theorem 2);
+  ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G;
+  ``"realised"`` takes all steps and then the largest gain.
 - ||Delta_i|| / tau_i tends to fall as tau_i grows. A client takes the smallest number of steps at
   which its signal fits (``steps="smallest"``), or the largest. The paper's prose says that
-  stronger clients do more steps; with the smallest, more power means the same or fewer.
-- Who does not fit even after all its steps sends its signal scaled down to its budget, and the
-  round records it.
-- On fading channels a unit of energy buys less on a weak channel. The bound is taken for an update
-  spread evenly over its entries, and the slot says what that would cost.
+  stronger clients take more steps; with the smallest, more power means the same number or fewer.
+- A client whose signal does not fit even after all its steps scales it down to its budget, and the
+  round records that.
+- On fading channels a unit of energy buys less on a weak channel. The bound assumes an update
+  spread evenly over its entries, and the uplink says what that would cost.
 """
 
 from __future__ import annotations
@@ -41,20 +41,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
-from fl.checks import Count, Positive, checked
+from otafl._base.names import options
+from otafl._base.validation import OptionError, choice, integer, number
 
 
+@options
 @dataclass(frozen=True)
 class Acpc(Algorithm):
-    """Joint adaptive computation and power control.
+    """ACPC-OTA-FL: joint adaptive computation and power control.
 
-    beta : how the gain is found: ``"bound"``, ``"previous"`` or ``"realised"``
-    G : design bound on the norm of a stochastic gradient, for ``beta="bound"``. Small ones give a
-        large gain and scale clients down; nobody is at a run's own ``largest_gradient``
-    steps : ``"smallest"`` or ``"largest"`` number of steps that fits; all with ``beta="realised"``.
-        With the smallest more power means the same or fewer steps, and one where nothing limits it
-    tau_min, tau_max : limits on it, tau_max one or one a client; what a client is capable of goes
-        before both
+    Parameters
+    ----------
+    beta : {"bound", "previous", "realised"}
+        How the gain is found: from the bound eta G on the norm of a local step (the default), from
+        the norms of the previous round, or from the updates themselves.
+    G : float
+        Design bound > 0 on the norm of a stochastic gradient, for ``beta="bound"``; 0.5 by
+        default. A small G gives a large gain, and clients scale down; with G at the
+        run's ``largest_gradient``, no client scales down.
+    steps : {"smallest", "largest"}
+        Which number of local steps to take among those at which the signal fits its budget;
+        "smallest" by default, with which more power means the same number of steps or fewer, and
+        one where no budget binds. With ``beta="realised"`` clients take all their steps.
+    tau_min : int
+        Smallest number of local steps; 1 by default.
+    tau_max : int or sequence of int, optional
+        Largest number of local steps, a scalar or one value per client; no limit by default. What
+        a client can do in a round takes precedence over both limits.
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of these.
+
+    Notes
+    -----
+    Client i sends delta_t^i by Eq. (11) of [1], and the server forms Eq. (12)::
+
+        delta_t^i = beta_t alpha_i / tau_t^i (x_{t,tau}^i - x_t),   ||delta_t^i||^2 <= P_t^i
+        x_{t+1} = x_t + sum_i delta_t^i / beta_t + w_t / beta_t
+
+    [1] H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
+    Computation and Power Control".
+
+    Examples
+    --------
+    >>> Acpc(G=2.0, tau_max=[5, 10])
+    Acpc(beta='bound', G=2.0, steps='smallest', tau_min=1, tau_max=[5, 10])
+    >>> Acpc(g=2.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: Acpc has no option 'g'; did you mean 'G'?
     """
 
     beta: Literal["bound", "previous", "realised"] = "bound"
@@ -64,65 +101,69 @@ class Acpc(Algorithm):
     tau_max: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        checked("beta", self.beta, Literal["bound", "previous", "realised"])
-        checked("G", self.G, Positive)
-        checked("steps", self.steps, Literal["smallest", "largest"])
-        checked("tau_min", self.tau_min, Count)
-        limits = () if self.tau_max is None else np.atleast_1d(np.asarray(self.tau_max)).tolist()
-        for limit in checked("tau_max", limits, Sequence[Count]):
-            if limit < self.tau_min:
-                raise ValueError(
-                    f"tau_max = {self.tau_max!r} is not allowed: tau_min is {self.tau_min}"
-                )
+        choice("beta", self.beta, ("bound", "previous", "realised"))
+        number("G", self.G, above=0)
+        choice("steps", self.steps, ("smallest", "largest"))
+        integer("tau_min", self.tau_min, least=1)
+        if self.tau_max is not None:
+            limits = np.asarray(self.tau_max)
+            if limits.ndim > 1 or limits.dtype.kind not in "iu" or (limits < 1).any():
+                must = "a whole number >= 1, or one per client"
+                raise OptionError("tau_max", must, self.tau_max)
+            if (limits < self.tau_min).any():
+                must = f"at least {self.tau_min}, the value of tau_min"
+                raise OptionError("tau_max", must, self.tau_max)
 
-    def plan(self, round: Round) -> Plan:
-        limits = round.capability
+    def plan(self, current: Round) -> Plan:
+        """Announce the gain, and let clients train until their signals fit it."""
+        limits = current.max_steps
         if self.tau_max is not None:
             if np.ndim(self.tau_max) and np.shape(self.tau_max) != limits.shape:
-                raise ValueError(
-                    f"tau_max = {self.tau_max!r} is not allowed: give one, or one for each of the "
-                    f"{len(limits)} clients"
-                )
+                must = f"a scalar, or one value for each of the {len(limits)} clients"
+                raise OptionError("tau_max", must, self.tau_max)
             limits = np.minimum(limits, self.tau_max)
-        if self.beta == "realised" or (self.beta == "previous" and not round.memory):
+        if self.beta == "realised" or (self.beta == "previous" and not current.state):
             return Plan(limits)
-        gain = self._gain_beforehand(round)
-        return Plan(limits, gain, partial(self._fits, round, gain), self.steps == "largest")
+        gain = self._gain_beforehand(current)
+        return Plan(limits, gain, partial(self._fits, current, gain), self.steps == "largest")
 
-    def aggregate(
-        self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
-    ) -> Outcome:
-        signals = weighted(updates, round.weights / steps)  # Eq. (precoding), without beta_t
+    def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
+        """Send alpha_i Delta_i / tau_i, scaled down where it exceeds a budget."""
+        signals = weighted(updates, current.weights / steps)  # Eq. (11) in [1], without beta_t
         gain = plan.gain
-        if gain is None or np.isinf(gain):  # no budget binds, or none was foreseen to
-            gain = float(round.slot.max_gain(signals))
-        loads = _loads(round, gain, signals)
+        if gain is None or np.isinf(gain):  # no budget binds, or none was expected to
+            gain = float(current.uplink.max_gain(signals))
+        loads = _loads(current, gain, signals)
         scaled_down = loads > 1
         fitting = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
-        received = round.slot.send(fitting[:, None] * signals, gain, weights=round.weights)
+        received = current.uplink.send(fitting[:, None] * signals, gain, weights=current.weights)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
-        # Eq. (decoding): x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
+        # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
         return Outcome(
-            round.model + received.total, received, gain, scaled_down, {"step_norms": norms}
+            current.model + received.total, received, gain, scaled_down, {"step_norms": norms}
         )
 
-    def _gain_beforehand(self, round: Round) -> float:
-        """beta_t = min_i sqrt(P_i) / (alpha_i eta G), P_i in terms of what the channel leaves."""
-        clients, length = len(round.weights), len(round.model)
-        step_norms = np.full(clients, round.rate * self.G)
-        if self.beta == "previous":
-            step_norms = np.asarray(round.memory["step_norms"])
-        expected = round.weights * step_norms / np.sqrt(length)
-        even = np.broadcast_to(expected[:, None], (clients, length))
-        return float(round.slot.max_gain(even.astype(round.model.dtype)))
+    def _gain_beforehand(self, current: Round) -> float:
+        """Return beta_t = min_i sqrt(P_i) / (alpha_i eta G), of [1], section V, after Theorem 2.
 
-    def _fits(self, round: Round, gain: float, step: int, updates: NDArray) -> NDArray[np.bool_]:
+        P_i is what the channel leaves of the budget.
+        """
+        clients, length = len(current.weights), len(current.model)
+        step_norms = np.full(clients, current.rate * self.G)
+        if self.beta == "previous":
+            step_norms = np.asarray(current.state["step_norms"])
+        expected = current.weights * step_norms / np.sqrt(length)
+        even = np.broadcast_to(expected[:, None], (clients, length))
+        return float(current.uplink.max_gain(even.astype(current.model.dtype)))
+
+    def _fits(self, current: Round, gain: float, step: int, updates: NDArray) -> NDArray[np.bool_]:
+        """Return whether each client's signal after ``step`` steps is within its budget, [m]."""
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
-        return _loads(round, gain, weighted(updates, round.weights / step)) <= 1
+        return _loads(current, gain, weighted(updates, current.weights / step)) <= 1
 
 
-def _loads(round: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:
-    """[m], energy over budget at that gain, in the worst OFDM symbol."""
-    loads = round.slot.load(signals)
+def _loads(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:
+    """Return the largest ratio of energy to budget at that gain, [m]."""
+    loads = current.uplink.load(signals)
     return np.where(loads > 0, loads * gain * gain, 0.0) if np.isfinite(gain) else 0 * loads

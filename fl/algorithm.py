@@ -1,8 +1,8 @@
 """What an algorithm is: what clients and server do in a round, without radio and without data.
 
-One round, in the order of time: ``plan`` before anyone trains; the clients train, watched by the
-plan if it asks to; ``aggregate`` sends what they learnt and gives the next model. Both are pure:
-what an algorithm must remember it puts into its outcome, and finds it in the next round.
+A round goes as follows: ``plan`` decides how long the clients train; they train, and the plan may
+watch their updates; ``aggregate`` sends the updates and returns the next model. Both methods are
+pure: an algorithm keeps its state in its outcome and finds it in the next round.
 """
 
 from __future__ import annotations
@@ -14,89 +14,186 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fl.api import Reception, Slot
+from fl.api import Reception, Uplink
+from otafl._base.names import options
+from otafl._base.validation import OptionError, assign
 
 
+@options
 @dataclass(frozen=True)
 class Round:
     """What is known when a round begins.
 
-    number : t, from 0
-    model : [d], x_t
-    slot : the round's uplink
-    weights : [m], alpha_i, each client's part of the data
-    capability : [m], the most local steps that each client can do in this round
-    rate : eta_t, of the local steps
-    memory : what the algorithm put into its last outcome
+    Parameters
+    ----------
+    number : int
+        t, from 0.
+    model : ndarray, [d]
+        x_t, read-only.
+    uplink : Uplink
+        The link, opened for this round.
+    weights : ndarray of float64, [m]
+        Client weights alpha_i, each client's share of the data.
+    max_steps : ndarray of int64, [m]
+        Largest number of local steps that each client can take in this round.
+    rate : float
+        Learning rate eta_t of the local steps.
+    state : mapping of str to ndarray
+        ``Outcome.state`` of the previous round; empty in the first.
+    clients : ndarray of int64, [m], optional
+        Global indices of the clients that take part; the first m by default.
+    device_state : mapping of str to ndarray [m, ...]
+        ``Outcome.device_state`` of the previous round, one row per client of this round; empty in
+        the first.
     """
 
     number: int
     model: NDArray
-    slot: Slot
+    uplink: Uplink
     weights: NDArray[np.float64]
-    capability: NDArray[np.int64]
+    max_steps: NDArray[np.int64]
     rate: float
-    memory: Mapping[str, NDArray] = field(default_factory=dict)
+    state: Mapping[str, NDArray] = field(default_factory=dict)
+    clients: NDArray[np.int64] = None  # type: ignore[assignment]  # all, by __post_init__
+    device_state: Mapping[str, NDArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.clients is None:
+            assign(self, clients=np.arange(len(self.weights)))
 
 
+@options
 @dataclass(frozen=True)
 class Plan:
     """How long the clients train.
 
-    steps : [m], each at least 1
-    gain : announced beforehand, for algorithms that do
-    serves : given the number of steps so far and the updates [m, d], says for each client [m]
-        whether its update would do; without it everyone does all of its steps
-    largest : False to stop at the first update that serves, True to go on and take the last one;
-        who has none takes that of all its steps
+    Parameters
+    ----------
+    steps : array_like of int, [m]
+        Largest number of local steps of each client, at least 1.
+    gain : float, optional
+        Gain announced before the round, by algorithms that do so.
+    accept : callable, optional
+        ``accept(step, updates)`` says for each client [m] whether its update after ``step`` local
+        steps, a row of updates [m, d], is acceptable. By default every client takes all its steps.
+    largest : bool
+        Which acceptable update to take: the first (False, the default), at which the client stops
+        training, or the last (True). A client without any takes the update after all its steps.
+
+    Raises
+    ------
+    ValueError
+        If ``steps`` is not a whole number >= 1 per client.
     """
 
     steps: NDArray[np.int64]
     gain: float | None = None
-    serves: Callable[[int, NDArray], NDArray[np.bool_]] | None = None
+    accept: Callable[[int, NDArray], NDArray[np.bool_]] | None = None
     largest: bool = False
 
     def __post_init__(self) -> None:
         steps = np.asarray(self.steps)
         if steps.ndim != 1 or steps.dtype.kind not in "iu" or (steps < 1).any():
-            raise ValueError(
-                f"steps = {self.steps!r} is not allowed: give a whole number >= 1 for each client"
-            )
-        object.__setattr__(self, "steps", steps)
+            raise OptionError("steps", "a whole number >= 1 per client", self.steps)
+        assign(self, steps=steps)
 
 
+@options
 @dataclass(frozen=True)
 class Outcome:
-    """What a round gave.
+    """The result of a round.
 
-    model : [d], x_{t+1}
-    reception : what the link reported
-    gain : the common gain of all signals, the paper's beta_t
-    scaled_down : [m], who had to send less than its part for want of power; by default nobody
-    memory : for the next round, numbers or arrays of them; it finds arrays
+    Parameters
+    ----------
+    model : ndarray, [d]
+        x_{t+1}.
+    reception : Reception
+        What the uplink returned.
+    gain : float
+        Common gain of all signals, the paper's beta_t.
+    scaled_down : ndarray of bool, [m], optional
+        Which clients scaled their signal down to meet their budget; none by default.
+    state : mapping of str to array_like
+        Numbers, or arrays of them, that the next round finds as arrays in ``Round.state``. They
+        are saved in checkpoints.
+    device_state : mapping of str to array_like [m, ...]
+        Likewise, one row per client; found again in ``Round.device_state``.
     """
 
     model: NDArray
     reception: Reception
     gain: float
     scaled_down: NDArray[np.bool_] | None = None
-    memory: Mapping[str, ArrayLike] = field(default_factory=dict)
+    state: Mapping[str, ArrayLike] = field(default_factory=dict)
+    device_state: Mapping[str, ArrayLike] = field(default_factory=dict)
 
 
 def weighted(updates: NDArray, weights: NDArray[np.float64]) -> NDArray:
-    """[m, d], each client's update times its weight [m], in the precision of the updates."""
+    """Return updates [m, d] times one weight per client [m], in the precision of the updates."""
     return weights.astype(updates.dtype)[:, None] * updates
 
 
-class Algorithm(ABC):
-    """The base of all algorithms; only :meth:`aggregate` must be written."""
+def sent(current: Round, signals: NDArray, step: float) -> Outcome:
+    """Send signals [m, d] with the largest common gain; add ``step`` times their sum to x_t."""
+    gain = float(current.uplink.max_gain(signals))
+    received = current.uplink.send(signals, gain, weights=current.weights)
+    return Outcome(current.model + signals.dtype.type(step) * received.total, received, gain)
 
-    def plan(self, round: Round) -> Plan:
-        """By default everyone does what it can."""
-        return Plan(steps=round.capability)
+
+class Algorithm(ABC):
+    """The base class of all algorithms; only :meth:`aggregate` must be implemented.
+
+    Examples
+    --------
+    Plain averaging with the largest common gain:
+
+    >>> class Average(Algorithm):
+    ...     def aggregate(self, current, plan, updates, steps):
+    ...         signals = weighted(updates, current.weights)
+    ...         gain = current.uplink.max_gain(signals)
+    ...         received = current.uplink.send(signals, gain, weights=current.weights)
+    ...         return Outcome(current.model + received.total, received, gain)
+    >>> Average().num_entries(7850)
+    7850
+    """
+
+    def num_entries(self, size: int) -> int:
+        """Return the number of entries that each client sends, with which the link is opened.
+
+        Parameters
+        ----------
+        size : int
+            d, the number of model parameters.
+
+        Returns
+        -------
+        int
+            d by default; an algorithm that compresses sends fewer, one that sends two vectors
+            twice as many.
+        """
+        return size
+
+    def plan(self, current: Round) -> Plan:
+        """Decide how long the clients train; by default each takes all the steps that it can."""
+        return Plan(steps=current.max_steps)
 
     @abstractmethod
-    def aggregate(
-        self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
-    ) -> Outcome:
-        """The next model, from updates [m, d], the differences to x_t after ``steps`` [m]."""
+    def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
+        """Send the updates and return the next model.
+
+        Parameters
+        ----------
+        current : Round
+            What is known of the round.
+        plan : Plan
+            What :meth:`plan` returned.
+        updates : ndarray, [m, d]
+            Differences between each client's model and x_t.
+        steps : ndarray of int64, [m]
+            Number of local steps that each client took.
+
+        Returns
+        -------
+        Outcome
+            The next model, and what was received.
+        """

@@ -1,39 +1,49 @@
-"""What learning needs from the outside: a link that adds up vectors. It knows nothing of radio.
+"""What learning needs from outside: a link that adds up vectors, independent of radio.
 
-Arrays are NumPy's. With a sequence of generators, one for each trial, every array gains a leading
-trial axis, written ``...`` below; m clients take part, with vectors of d entries.
+Arrays are NumPy's. In the shapes below m clients take part in a round, each with a signal of d
+entries, under C power constraints per client, and a transmission takes L OFDM symbols.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Rng = np.random.Generator | Sequence[np.random.Generator]
+Rng = np.random.Generator
+Opened_co = TypeVar("Opened_co", covariant=True)
 
 
 @dataclass(frozen=True)
 class Reception:
-    """What the server has after a round.
+    """What the server has after a transmission.
 
-    total : [..., d], what it believes the sum of the signals to be, the gain removed
-    energy : [..., m, L], spent by each client in each OFDM symbol; one column on links without
-        symbols
-    diagnostics : by name, each with the trial axis. Every link of this package reports
+    Parameters
+    ----------
+    total : ndarray, [d]
+        The server's estimate of the sum of the signals, with the gain removed.
+    energy : ndarray, [m, L]
+        Energy that each client spent in each OFDM symbol; L = 1 on links without symbols.
+    diagnostics : mapping of str to array
+        Further values by name. Those with the name of a metric in :data:`fl.metrics.METRICS` are
+        recorded; a link may report none. Every link of this package reports
 
-        ``nmse`` : [...], squared error over the squared norm of the true sum
-        ``snr_db``, ``entry_snr_db`` : [...], the SNR of the link by both definitions
-        ``active_fraction``, ``silent`` : [..., m], how much of the spectrum a client could use,
-        and whether it was none
-        ``airtime``, ``pilot_airtime`` : [...], time on the air, and how much of it pilots took [s]
-        ``radiated_energy`` : [..., m], prefix included, pilots not
+        nmse : float
+            Squared error over the squared norm of the true sum.
+        snr_db, entry_snr_db : float
+            SNR of the link by both definitions, in dB.
+        active_fraction, silent : [m]
+            Fraction of the spectrum that a client could use, and whether it could use none.
+        airtime, pilot_airtime : float
+            Time on the air and the part of it that pilots take, in seconds.
+        radiated_energy : [m]
+            Energy radiated by each client.
 
-        those over the air also ``received_snr_db`` [...], the energy of the sum at the antenna over
-        that of the noise; those with OFDM ``symbols`` [...].
+        Links over the air also report ``received_snr_db``, the energy of the sum at the antenna
+        over that of the noise in dB, and links with OFDM the number of ``symbols``.
     """
 
     total: NDArray
@@ -42,44 +52,70 @@ class Reception:
 
 
 @runtime_checkable
-class Slot(Protocol):
-    """One round's uplink: fading drawn, channels estimated."""
+class Uplink(Protocol):
+    """A link opened for one round: channels drawn, CSI estimated.
+
+    An uplink may also have an attribute ``moving`` (bool): whether its channel changes with time.
+    Training refuses a round that takes longer than ``round_period`` on such an uplink, because the
+    channels of two rounds would overlap in time. Without the attribute the channel is
+    assumed static.
+    """
 
     @property
     def budget(self) -> NDArray:
-        """[..., m, C], C constraints a client: the L OFDM symbols, or 1 for the whole round."""
+        """[m, C], largest energy under each constraint: per OFDM symbol, or for the whole round."""
 
     def energy(self, signals: ArrayLike) -> NDArray:
-        """``[..., m, d]`` to ``[..., m, C]``, at unit gain."""
+        """Return the energy [m, C] that signals [m, d] would take at unit gain."""
 
     def load(self, signals: ArrayLike) -> NDArray:
-        """[..., m], the largest of energy over budget."""
+        """Return the largest ratio [m] of energy to budget of each client at unit gain."""
 
-    def max_gain(self, signals: ArrayLike) -> NDArray:
-        """[...], the largest common gain within every budget; inf if none binds."""
+    def max_gain(self, signals: ArrayLike) -> float:
+        """Return the largest common gain within every budget; inf if no budget binds."""
 
     def send(
         self,
         signals: ArrayLike,
-        gain: ArrayLike,
+        gain: float,
         *,
         weights: ArrayLike | None = None,
         enforce: bool = True,
     ) -> Reception:
-        """Send ``gain * signals`` and give back their sum, the gain removed.
+        """Send ``gain * signals`` and return the received sum with the gain removed.
 
-        Sending again on the same slot meets the same channels and new noise.
+        Sending again over the same uplink meets the same channels and new noise.
 
-        weights : [..., m], for a server that makes up for those it did not hear: how much each
-            client counts. The signals carry their weights already, and are not multiplied by
-            these; equal by default
-        enforce : raise if a budget is exceeded by more than 1e-5
+        Parameters
+        ----------
+        signals : array_like, [m, d]
+            One signal per client.
+        gain : float
+            Common gain of all clients.
+        weights : array_like, [m], optional
+            How much each client counts, for a server that corrects for clients it did not hear;
+            equal by default. The signals carry their weights already and are not multiplied by
+            these.
+        enforce : bool
+            Whether to raise if a budget is exceeded by more than 1e-5 relative.
+
+        Raises
+        ------
+        ValueError
+            If a budget is exceeded and ``enforce`` is True.
         """
 
 
 @runtime_checkable
-class Link(Protocol):
-    """An uplink. It holds no state: what persists is a function of (device_rng, client, time)."""
+class OpenedDownlink(Protocol):
+    """A downlink opened for one round."""
+
+    def broadcast(self, vector: ArrayLike) -> NDArray:
+        """Return what each client receives [m, d] when the server sends ``vector`` [d]."""
+
+
+class _Opens(Protocol[Opened_co]):
+    """What up- and downlinks share."""
 
     def open(
         self,
@@ -90,11 +126,44 @@ class Link(Protocol):
         clients: ArrayLike | None = None,
         time: float = 0.0,
         device_rng: Rng | None = None,
-    ) -> Slot:
-        """Open a round.
+    ) -> Opened_co:
+        """Open the link for one round.
 
-        clients : [num_clients], global indices of those who take part, by default the first ones
-        time : since the run began [s]
-        device_rng : keyed without the round, for what belongs to a device or a place; without it
-            the devices are new
+        Parameters
+        ----------
+        num_clients : int
+            m, the number of clients that take part.
+        length : int
+            d, the number of entries of each signal.
+        rng : numpy.random.Generator
+            Source of everything that is redrawn each round.
+        clients : array_like of int, [m], optional
+            Global indices of the clients that take part; the first m by default.
+        time : float
+            Time since the start of the run, in seconds.
+        device_rng : numpy.random.Generator, optional
+            Identical in every round; determines per-device quantities. If omitted, new devices are
+            drawn.
+
+        Returns
+        -------
+        Uplink or OpenedDownlink
+            The link with this round's channels.
         """
+
+
+@runtime_checkable
+class Link(_Opens[Uplink], Protocol):
+    """A model of an uplink. It holds no state.
+
+    What persists between rounds is a function of (device_rng, client, time), so a resumed run
+    needs no memory of the link.
+    """
+
+
+@runtime_checkable
+class Downlink(_Opens[OpenedDownlink], Protocol):
+    """A model of a downlink, the mirror image of :class:`Link`. It holds no state.
+
+    Training does not use it yet: the model reaches every client without error, as in the paper.
+    """

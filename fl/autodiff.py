@@ -1,7 +1,7 @@
-"""Models whose gradients TensorFlow finds: a small CNN, and any Keras model.
+"""Models whose gradients TensorFlow computes: a small CNN, and any Keras model.
 
-One client and one trial after the other, in one compiled function; slower than
-:mod:`fl.models`, and open to whatever can be written down.
+Clients and runs are processed one after another, in one compiled function: slower than
+:mod:`fl.models`, but open to any architecture.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.checks import Count, checked
 from fl.models import Classifier
-from fl.quiet import tensorflow
+from otafl._base.lazy import tensorflow
+from otafl._base.names import options
+from otafl._base.validation import OptionError, integer
 
 
 class TensorFlowModel(Classifier):
-    """Whoever inherits gives the shapes of its weights and the scores of a batch.
+    """Base class of models with automatic gradients.
+
+    Subclasses define ``shapes``, the shapes of their weights, and implement ``scores_of``.
 
     Examples
     --------
-    Logistic regression once more:
+    Logistic regression:
 
     >>> class Linear(TensorFlowModel):
     ...     shapes = ((784, 10), (10,))
@@ -42,14 +45,15 @@ class TensorFlowModel(Classifier):
 
     @abstractmethod
     def scores_of(self, weights: list[Any], x: Any) -> Any:
-        """Tensor [B, C] from tensors of the ``shapes`` and of the samples, float32 [B, ...]."""
+        """Return scores [B, C] of samples [B, ...]; all are float32 tensors."""
 
     @property
     def size(self) -> int:
+        """d, the number of parameters."""
         return sum(math.prod(shape) for shape in self.shapes)
 
     def initial(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """Matrices and filters as He et al. (2015) have it, vectors zero."""
+        """Draw matrices and filters as in He et al. (2015); vectors are zero."""
         parts = []
         for shape in self.shapes:
             fan_in = math.prod(shape[:-1])
@@ -58,17 +62,20 @@ class TensorFlowModel(Classifier):
         return np.concatenate(parts).astype(np.float32)
 
     def features(self, x: NDArray) -> NDArray:
+        """Return samples as float32; bytes are divided by 255."""
         scale = 255 if x.dtype == np.uint8 else 1
         return np.divide(x, scale, dtype=np.float32)
 
     def gradient(self, params: NDArray, x: NDArray, y: NDArray) -> NDArray:
+        """Return the gradient of the mean loss of each batch, [m, S, d]."""
         gradients = np.empty_like(params)
         for client, (models, samples, labels) in enumerate(zip(params, x, y, strict=True)):
-            for trial, model in enumerate(models):
-                gradients[client, trial] = self._gradient(model, samples, labels)
+            for run, model in enumerate(models):
+                gradients[client, run] = self._gradient(model, samples, labels)
         return gradients
 
     def scores(self, params: NDArray, x: NDArray) -> NDArray:
+        """Return the scores [m, S, C, B]."""
         each = [
             [self._scores(model, samples).numpy().T for model in models]
             for models, samples in zip(params, x, strict=True)
@@ -82,13 +89,10 @@ class TensorFlowModel(Classifier):
 
     @cached_property
     def _scores(self) -> Callable[..., Any]:
-        tf = tensorflow()
-
-        @tf.function(reduce_retracing=True)
         def scores(flat: Any, x: Any) -> Any:
             return self.scores_of(self._unpacked(flat), x)
 
-        return scores
+        return tensorflow().function(scores, reduce_retracing=True)
 
     @cached_property
     def _gradient(self) -> Callable[..., Any]:
@@ -100,24 +104,35 @@ class TensorFlowModel(Classifier):
             with tf.GradientTape() as tape:
                 variables = self._watched(tape, weights)
                 scores = self.scores_of(weights, x)
-                losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, scores)
-                loss = tf.reduce_mean(losses)
+                loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, scores))
             slopes = tape.gradient(loss, variables, unconnected_gradients="zero")
             return tf.concat([tf.reshape(slope, [-1]) for slope in slopes], 0)
 
         return gradient
 
     def _watched(self, tape: Any, weights: list[Any]) -> list[Any]:
-        """What the gradient is taken in."""
+        """Return the variables with respect to which the gradient is taken."""
         tape.watch(weights)
         return weights
 
 
+@options
 class Cnn(TensorFlowModel):
-    """Two convolutions of 3 x 3 with pooling, and one layer of scores: d = 9098 on MNIST.
+    """A small CNN: two 3 x 3 convolutions with pooling and one dense layer; d = 9098 on MNIST.
 
-    sample_shape : (height, width) or (height, width, channels)
-    filters : of each convolution
+    Parameters
+    ----------
+    sample_shape : sequence of int
+        (height, width) or (height, width, channels), at least 4 x 4; (28, 28) by default.
+    num_classes : int
+        Number of classes; 10 by default.
+    filters : (int, int)
+        Number of filters of each convolution; (8, 16) by default.
+
+    Examples
+    --------
+    >>> Cnn((28, 28), num_classes=10).size
+    9098
     """
 
     def __init__(
@@ -126,35 +141,30 @@ class Cnn(TensorFlowModel):
         num_classes: int = 10,
         filters: tuple[int, int] = (8, 16),
     ) -> None:
-        checked("num_classes", num_classes, Count)
-        checked("filters", tuple(filters), tuple[Count, Count])
-        shape = checked("sample_shape", list(sample_shape), list[Count])
+        self.num_classes = integer("num_classes", num_classes, least=1)
+        if len(filters) != 2:
+            raise OptionError("filters", "two whole numbers", filters)
+        first, second = (integer(f"filters[{i}]", n, least=1) for i, n in enumerate(filters))
+        shape = [integer(f"sample_shape[{i}]", n, least=1) for i, n in enumerate(sample_shape)]
         if len(shape) not in (2, 3) or min(shape[:2]) < 4:
-            raise ValueError(
-                f"sample_shape = {sample_shape!r} is not allowed: give (height, width) or (height, "
-                "width, channels), at least 4 x 4"
-            )
-        height, width, channels = (*shape, 1)[:3]
-        self._image = (height, width, channels)
-        flat = (height // 4) * (width // 4) * filters[1]
-        self.shapes = (
-            (3, 3, channels, filters[0]),
-            (filters[0],),
-            (3, 3, filters[0], filters[1]),
-            (filters[1],),
-            (flat, num_classes),
-            (num_classes,),
-        )
+            must = "(height, width) or (height, width, channels), at least 4 x 4"
+            raise OptionError("sample_shape", must, sample_shape)
+        self._image = height, width, channels = (*shape, 1)[:3]
+        convolutions = ((3, 3, channels, first), (first,), (3, 3, first, second), (second,))
+        flat = (height // 4) * (width // 4) * second
+        self.shapes = (*convolutions, (flat, num_classes), (num_classes,))
 
     def __repr__(self) -> str:
         return f"Cnn(shapes={self.shapes})"
 
     def features(self, x: NDArray) -> NDArray:
+        """Return samples as float32 images [n, height, width, channels]."""
         if x[0].size != math.prod(self._image):
-            raise ValueError(f"samples of shape {x.shape[1:]} do not fit an image {self._image}")
+            raise OptionError("samples", f"of shape {self._image}", x.shape[1:])
         return super().features(x).reshape(len(x), *self._image)
 
     def scores_of(self, weights: list[Any], x: Any) -> Any:
+        """Return the scores [B, C] of images [B, height, width, channels]."""
         tf = tensorflow()
         for filters, bias in (weights[0:2], weights[2:4]):
             x = tf.nn.relu(tf.nn.conv2d(x, filters, 1, "SAME") + bias)
@@ -162,12 +172,23 @@ class Cnn(TensorFlowModel):
         return tf.reshape(x, (-1, weights[4].shape[0])) @ weights[4] + weights[5]
 
 
+@options
 class KerasModel(TensorFlowModel):
-    """A Keras model that gives scores (logits, no softmax at its end).
+    """A Keras model that returns scores: logits, without a softmax at the end.
 
-    It must be a function of its weights: layers that keep something else between calls, such as
-    batch normalisation and dropout, are refused. The network is worked with in place; its weights
-    when it is given are where training begins, and :meth:`loaded` puts a run's into it.
+    Parameters
+    ----------
+    network : keras.Model
+        A built network. It must be a function of its trainable weights alone: layers with other
+        state, such as batch normalisation and dropout, are refused. Training starts from its
+        weights at this moment. It is used in place; :meth:`loaded` puts the weights of a run into
+        it.
+
+    Raises
+    ------
+    ValueError
+        If the network is not built, has other state, does not return one score per class or ends
+        in a softmax.
 
     Examples
     --------
@@ -179,53 +200,51 @@ class KerasModel(TensorFlowModel):
     """
 
     def __init__(self, network: Any) -> None:
+        def refusal(must: str, hint: str = "") -> OptionError:
+            return OptionError("network", f"a Keras model {must}", network, hint)
+
         if not getattr(network, "built", False) or not network.trainable_variables:
-            raise ValueError(
-                f"network = {network!r} is not allowed: give a Keras model that knows the shape of "
-                "its input and has weights to train"
-            )
+            raise refusal("with a known input shape and weights to train")
         state = [each.name for each in network.variables if not each.trainable]
         if state:
-            raise ValueError(
-                f"network = {network!r} is not allowed: its {', '.join(state)} are not trained, so "
-                "no aggregation would carry them (batch normalisation, dropout, frozen layers)"
+            hint = (
+                f": {', '.join(state)} are not, so no aggregation would carry them (batch "
+                "normalisation, dropout, frozen layers)"
             )
+            raise refusal("whose weights are all trained", hint)
         if len(network.output_shape) != 2:
-            raise ValueError(
-                f"network = {network!r} is not allowed: it gives {network.output_shape}, where one "
-                "score a class is needed (a layer such as Flatten may be missing)"
-            )
-        last = network.layers[-1]
+            hint = f", whose output is {network.output_shape} (a Flatten layer may be missing)"
+            raise refusal("that returns one score per class", hint)
+        last, weights = network.layers[-1], network.trainable_variables
         if "softmax" in (type(last).__name__.lower(), _name(getattr(last, "activation", None))):
-            raise ValueError(
-                f"network = {network!r} is not allowed: it ends in a softmax, and the loss takes "
-                "one of its own: leave it out"
-            )
+            hint = ": it ends in a softmax, which is part of the loss already; leave it out"
+            raise refusal("that returns logits", hint)
         self._network = network
-        self.shapes = tuple(tuple(each.shape) for each in network.trainable_variables)
-        self._start = np.concatenate(
-            [np.asarray(each).ravel() for each in network.trainable_variables]
-        )
+        self.num_classes = int(network.output_shape[-1])
+        self.shapes = tuple(tuple(each.shape) for each in weights)
+        self._start = np.concatenate([np.asarray(each).ravel() for each in weights])
 
     def __repr__(self) -> str:
         return f"KerasModel(shapes={self.shapes})"
 
     def initial(self, rng: np.random.Generator) -> NDArray[np.float32]:
-        """The weights that the network had when it was given."""
+        """Return the weights that the network had when it was passed in."""
         return self._start.astype(np.float32)
 
     def features(self, x: NDArray) -> NDArray:
+        """Return samples as float32, in the shape of the network's input."""
         takes, given = self._network.input_shape[1:], x.shape[1:]
         fits = [axis in (None, size) for axis, size in zip(takes, given, strict=False)]
         if len(takes) != len(given) or not all(fits):
-            raise ValueError(f"samples of shape {given} do not fit a network for {takes}")
+            raise OptionError("samples", f"of shape {takes}, the input of the network", given)
         return super().features(x)
 
     def loaded(self, params: NDArray) -> Any:
-        """The network with the weights ``params`` [d], such as a run's ``history.model``."""
+        """Return the network with the weights ``params`` [d], such as a run's ``history.model``."""
         return self._assigned(self._unpacked(params))
 
     def scores_of(self, weights: list[Any], x: Any) -> Any:
+        """Return the scores [B, C]."""
         return self._assigned(weights)(x)
 
     def _assigned(self, weights: list[Any]) -> Any:

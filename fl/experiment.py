@@ -1,74 +1,90 @@
-"""One experiment: what does not change over its rounds, the state that does, and the round."""
+"""One round of several runs: what does not change over the rounds, and the state that does.
+
+Runs that differ only in algorithm or link can be trained together: they share the minibatches, and
+each has the result that it would have alone, up to the rounding of larger matrix products.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from reprlib import repr as short
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round
-from fl.api import Link, Reception, Slot
-from fl.capability import Steps, capability
-from fl.data import Dataset
-from fl.history import History, Row, row_of, stacked
-from fl.local import LARGEST, ClientData, Sgd, Trained, moderate, train_locally
-from fl.models import Classifier, Model
+from fl import conformance
+from fl.algorithm import Algorithm, Plan, Round
+from fl.client_data import ClientData
+from fl.conformance import LinkSource
+from fl.history import History, Row, round_metrics, stack_rows
+from fl.local import LARGEST, Trained, moderate, train_locally
+from fl.local_steps import Steps, max_steps
+from fl.models import Classifier
 from fl.objective import client_gradients
-from fl.partition import weights_of
+from fl.problem import Problem
+from fl.sgd import Sgd
 from fl.streams import Purpose, stream
-
-Uplink = Link | Callable[[int], Link]
-"""A link, or a function of the round that gives one: for power that changes from round to round."""
+from otafl._base.validation import OutOfRangeError
 
 
 class DivergenceWarning(UserWarning):
-    """A run has stopped because its model grew beyond all bounds."""
+    """A run has stopped because its model diverged."""
 
 
 @dataclass(frozen=True)
-class Lane:
-    """One run under way.
+class RunState:
+    """The state of one run between two rounds.
 
-    model : [d], x_t
-    memory : what its algorithm keeps
-    rows : the metrics of each round
-    diverged : why it stopped before its time; empty if it has not
+    Parameters
+    ----------
+    model : ndarray, [d]
+        x_t.
+    state : mapping of str to ndarray
+        The algorithm's state.
+    device_state : mapping of str to ndarray [m, ...]
+        The algorithm's state per device.
+    rows : tuple of dict
+        Metrics of each round.
+    diverged : str
+        Why the run stopped early; empty if it did not.
     """
 
     model: NDArray
-    memory: dict[str, NDArray]
+    state: Mapping[str, NDArray] = field(default_factory=dict)
+    device_state: Mapping[str, NDArray] = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
     diverged: str = ""
 
 
 @dataclass(frozen=True)
 class State:
-    """Everything that the next round depends on, beside the experiment.
+    """Everything that the next round depends on, apart from the experiment.
 
-    number : t, of the next round
+    Parameters
+    ----------
+    number : int
+        t of the next round.
+    runs : tuple of RunState
+        One per run.
     """
 
     number: int
-    lanes: tuple[Lane, ...]
+    runs: tuple[RunState, ...]
 
     @property
     def stopped(self) -> bool:
-        return all(lane.diverged for lane in self.lanes)
+        """Whether every run has diverged."""
+        return all(run.diverged for run in self.runs)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Experiment:
-    """What does not change over the rounds; see :func:`fl.rounds.train_together`."""
+    """What does not change over the rounds; as :func:`fl.train_together` takes it."""
 
-    runs: Sequence[tuple[Algorithm, Uplink]]
-    model: Model
-    data: Dataset
-    clients: ClientData
+    runs: Sequence[tuple[Algorithm, LinkSource]]
+    problem: Problem
     sgd: Sgd
     steps: Steps
     seed: int
@@ -76,206 +92,146 @@ class Experiment:
     test_every: int
     measure_gradient: bool
 
-    def beginning(self) -> State:
-        self._check_classes()
-        return State(0, tuple(Lane(self._start, {}) for _ in self.runs))
-
-    def _check_classes(self) -> None:
-        """Has the model a score for every label?"""
-        if isinstance(self.model, Classifier):
-            sample, _ = self.clients.batch_of(self.clients.shards[0][:1])
-            classes = self.model.scores(self._start[None, None], sample).shape[-2]
-            if classes < self.data.num_classes:
-                raise ValueError(
-                    f"model = {self.model!r} gives {classes} scores: the labels of the data take "
-                    f"{self.data.num_classes}"
-                )
+    @cached_property
+    def clients(self) -> ClientData:
+        """The training samples of each client."""
+        return ClientData(self.problem)
 
     @cached_property
     def _start(self) -> NDArray:
-        """[d], x_0."""
-        start = np.asarray(self.model.initial(stream(self.seed, 0, Purpose.INITIAL_MODEL)))
-        if start.shape != (self.model.size,) or start.dtype not in (np.float32, np.float64):
-            raise ValueError(
-                f"model = {self.model!r} begins with {start.dtype} of shape {start.shape}: give "
-                f"float32 or float64 of shape {(self.model.size,)}"
-            )
-        return start
-
-    def next(self, state: State) -> State:
-        """The state after one round more of every run that has not diverged."""
-        going = [k for k, lane in enumerate(state.lanes) if not lane.diverged]
-        starts = np.array([state.lanes[k].model for k in going])
-        rounds = [self._round(state.number, self.runs[k][1], state.lanes[k]) for k in going]
-        plans = [_plan(self.runs[k][0], each) for k, each in zip(going, rounds, strict=True)]
-        trained = self._train(state.number, starts, plans)
-        gradients = self._squared_gradient_norms(state.number, starts)
-        lanes = list(state.lanes)
-        for place, k in enumerate(going):
-            mine = trained.of(place)
-            lane = self._aggregated(lanes[k], self.runs[k][0], rounds[place], plans[place], mine)
-            if not lane.diverged:
-                lane.rows[-1]["squared_gradient_norm"] = gradients[place]
-            lanes[k] = lane
-        self._test(state.number, [lanes[k] for k in going if not lanes[k].diverged])
-        return State(state.number + 1, tuple(lanes))
-
-    def histories(self, state: State) -> list[History]:
-        return [
-            History(
-                stacked(lane.rows),
-                lane.model,
-                self._start,
-                weights_of(self.clients.shards),
-                algorithm,
-                self.sgd,
-                lane.diverged or None,
-            )
-            for lane, (algorithm, _) in zip(state.lanes, self.runs, strict=True)
-        ]
-
-    def _round(self, number: int, uplink: Uplink, lane: Lane) -> Round:
-        clients = self.clients.num_clients
-        link = uplink if isinstance(uplink, Link) else uplink(number)
-        if not isinstance(link, Link):
-            raise ValueError(f"the function given as link gave {link!r} for round {number}")
-        slot = link.open(
-            clients,
-            self.model.size,
-            stream(self.seed, number, Purpose.LINK),
-            time=number * self.round_period,
-            device_rng=stream(self.seed, 0, Purpose.DEVICES),
-        )
-        _check_slot(link, slot, clients)
-        rng = stream(self.seed, number, Purpose.CAPABILITY)
-        model = lane.model.view()
-        model.flags.writeable = False  # it is that of other runs, too
-        return Round(
-            number,
-            model,
-            slot,
-            weights_of(self.clients.shards),
-            capability(self.steps, number, clients, rng),
-            self.sgd.rate_at(number),
-            lane.memory,
-        )
-
-    def _train(self, number: int, starts: NDArray, plans: list[Plan]) -> Trained:
-        rng = stream(self.seed, number, Purpose.MINIBATCHES)
-        rate = self.sgd.rate_at(number)
-        with np.errstate(over="ignore", invalid="ignore"):  # what diverges is seen afterwards
-            return train_locally(self.model, self.clients, self.sgd, rate, starts, plans, rng)
-
-    def _aggregated(
-        self, lane: Lane, algorithm: Algorithm, round: Round, plan: Plan, trained: Trained
-    ) -> Lane:
-        wild = np.flatnonzero(~moderate(trained.updates))
-        if len(wild):
-            return _diverged(
-                lane,
-                round,
-                f"the models of clients {wild.tolist()} grew beyond {LARGEST:g} within "
-                f"{trained.steps[wild].max()} local steps of rate {round.rate:g}",
-            )
-        outcome = algorithm.aggregate(round, plan, trained.updates, trained.steps)
-        if not isinstance(outcome, Outcome):
-            raise ValueError(f"{algorithm!r} gave {outcome!r} as aggregate: give an Outcome")
-        _check_reception(algorithm, outcome.reception, self.clients.num_clients)
-        if np.shape(outcome.model) != lane.model.shape:
-            raise ValueError(
-                f"{algorithm!r} gave a model of shape {np.shape(outcome.model)}: it must have "
-                f"{lane.model.shape}"
-            )
-        if not moderate(outcome.model):
-            finite = np.isfinite(outcome.model).all()
-            return _diverged(
-                lane,
-                round,
-                f"what the server received at gain {outcome.gain:g} took its model "
-                + (f"beyond {LARGEST:g}" if finite else "to infinity or NaN"),
-            )
-        row = row_of(round, outcome, trained, lane.rows[-1] if lane.rows else None)
-        model = outcome.model.astype(lane.model.dtype, copy=False)
-        return Lane(model, _remembered(algorithm, outcome.memory), (*lane.rows, row))
-
-    def _squared_gradient_norms(self, number: int, models: NDArray) -> NDArray:
-        """[S], of the gradient over all data, in the rounds in which it is measured."""
-        if not self.measure_gradient or (number + 1) % self.test_every:
-            return np.full(len(models), np.nan)
-        alpha = weights_of(self.clients.shards)
-        each = client_gradients(self.model, self.clients, models, self.sgd.weight_decay)
-        return np.square(np.tensordot(alpha, each, axes=1)).sum(axis=-1)
-
-    def _test(self, number: int, lanes: list[Lane]) -> None:
-        """Adds what the test says to the rows of the round."""
-        loss = accuracy = np.full(len(lanes), np.nan)
-        if lanes and (number + 1) % self.test_every == 0:
-            models = np.array([lane.model for lane in lanes])
-            loss, accuracy = self.model.test(models, self._test_features, self.data.y_test)
-        for place, lane in enumerate(lanes):
-            lane.rows[-1].update(test_loss=loss[place], test_accuracy=accuracy[place])
+        """x_0, [d]."""
+        return self.problem.initial_model(stream(self.seed, 0, Purpose.INITIAL_MODEL))
 
     @cached_property
     def _test_features(self) -> NDArray:
-        return self.model.features(self.data.x_test)
+        return self.problem.model.features(self.problem.data.x_test)
 
+    def initial_state(self) -> State:
+        """Return the state before the first round."""
+        model, clients = self.problem.model, self.clients
+        if isinstance(model, Classifier):
+            sample, _ = clients.batch_of(clients.shards[0][:1])
+            self.problem.check_scores(model.scores(self._start[None, None], sample).shape[-2])
+        return State(0, tuple(RunState(self._start) for _ in self.runs))
 
-def _check_slot(link: Link, slot: object, clients: int) -> None:
-    """Links of one's own are told what they lack."""
-    name = type(link).__name__
-    if not isinstance(slot, Slot):
-        raise ValueError(
-            f"{name}.open gave {short(slot)}: give a slot with budget, energy, load, max_gain and "
-            "send"
-        )
-    shape = np.shape(slot.budget)
-    if len(shape) != 2 or shape[0] != clients:
-        raise ValueError(
-            f"{name}.open gave a slot whose budget has shape {shape}: give [m, constraints], such "
-            f"as ({clients}, 1)"
-        )
+    def next(self, state: State) -> State:
+        """Return the state after one more round of every run that has not diverged."""
+        runs, going = list(state.runs), []
+        rounds, plans = [], []  # a plan needs the uplink, and local training the plans of all runs
+        for k, run in enumerate(state.runs):
+            if run.diverged:
+                continue
+            current = self._open(state.number, *self.runs[k], run)
+            try:
+                plans.append(conformance.checked_plan(self.runs[k][0], current))
+            except OutOfRangeError as error:
+                runs[k] = _diverged(run, current, str(error))
+                continue
+            rounds.append(current)
+            going.append(k)
+        if not going:
+            return State(state.number + 1, tuple(runs))
+        starts = np.array([runs[k].model for k in going])
+        trained = self._train(state.number, starts, plans)
+        gradients = self._squared_gradient_norms(state.number, starts)
+        for place, k in enumerate(going):
+            mine = trained.of(place)
+            run = self._aggregated(runs[k], self.runs[k][0], rounds[place], plans[place], mine)
+            if not run.diverged:
+                run.rows[-1]["squared_gradient_norm"] = gradients[place]
+            runs[k] = run
+        self._test(state.number, [runs[k] for k in going if not runs[k].diverged])
+        return State(state.number + 1, tuple(runs))
 
-
-def _check_reception(algorithm: Algorithm, reception: object, clients: int) -> None:
-    if not isinstance(reception, Reception):
-        raise ValueError(
-            f"{algorithm!r} has {short(reception)} as reception of its Outcome: give the Reception "
-            "of slot.send"
-        )
-    shape = np.shape(reception.energy)
-    if len(shape) != 2 or shape[0] != clients:
-        raise ValueError(
-            f"a Reception has energy of shape {shape}: give [m, symbols], such as ({clients}, 1)"
-        )
-
-
-def _plan(algorithm: Algorithm, round: Round) -> Plan:
-    plan = algorithm.plan(round)
-    if not isinstance(plan, Plan):
-        raise ValueError(f"{algorithm!r} gave {plan!r} as plan: give a Plan")
-    able = round.capability
-    if plan.steps.shape != able.shape or (plan.steps > able).any():
-        raise ValueError(
-            f"{algorithm!r} plans steps = {plan.steps!r} in round {round.number}: the clients can "
-            f"do {able!r}"
-        )
-    return plan
-
-
-def _diverged(lane: Lane, round: Round, why: str) -> Lane:
-    """The lane as it was before the round, stopped."""
-    message = f"the run diverged in round {round.number}: {why}"
-    warnings.warn(message, DivergenceWarning, stacklevel=2)
-    return replace(lane, diverged=message)
-
-
-def _remembered(algorithm: Algorithm, memory: Mapping[str, ArrayLike]) -> dict[str, NDArray]:
-    """As it will be found after a resume, too: arrays of numbers."""
-    arrays = {name: np.asarray(value) for name, value in memory.items()}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "fiub":
-            raise ValueError(
-                f"{algorithm!r} wants to remember {name} = {memory[name]!r}: give numbers or "
-                "arrays of them"
+    def histories(self, state: State) -> list[History]:
+        """Return the record of each run."""
+        return [
+            History(
+                stack_rows(run.rows),
+                run.model,
+                self._start,
+                self.problem.weights,
+                algorithm,
+                self.sgd,
+                run.diverged or None,
             )
-    return arrays
+            for run, (algorithm, _) in zip(state.runs, self.runs, strict=True)
+        ]
+
+    def _open(self, number: int, algorithm: Algorithm, source: LinkSource, run: RunState) -> Round:
+        """Open the link of a run for round ``number``."""
+        num_clients = self.problem.num_clients
+        link = conformance.link_of_round(source, number)
+        entries = algorithm.num_entries(self.problem.model.size)
+        rng, time = stream(self.seed, number, Purpose.LINK), number * self.round_period
+        devices = stream(self.seed, 0, Purpose.DEVICES)
+        uplink = link.open(num_clients, entries, rng, time=time, device_rng=devices)
+        conformance.check_uplink(link, uplink, num_clients)
+        rng = stream(self.seed, number, Purpose.LOCAL_STEPS)
+        limits = max_steps(self.steps, number, num_clients, rng)
+        weights, rate = self.problem.weights, self.sgd.rate_at(number)
+        model = run.model.view()
+        model.flags.writeable = False  # other runs may share it
+        state, device_state = run.state, run.device_state
+        return Round(number, model, uplink, weights, limits, rate, state, device_state=device_state)
+
+    def _train(self, number: int, starts: NDArray, plans: list[Plan]) -> Trained:
+        rng = stream(self.seed, number, Purpose.MINIBATCHES)
+        rate, model = self.sgd.rate_at(number), self.problem.model
+        with np.errstate(over="ignore", invalid="ignore"):  # divergence is detected afterwards
+            return train_locally(model, self.clients, self.sgd, rate, starts, plans, rng)
+
+    def _aggregated(
+        self, run: RunState, algorithm: Algorithm, current: Round, plan: Plan, trained: Trained
+    ) -> RunState:
+        """Return the run after its updates have been sent and aggregated."""
+        wild = np.flatnonzero(~moderate(trained.updates))
+        if len(wild):
+            why = (
+                f"the models of clients {wild.tolist()} grew beyond {LARGEST:g} within "
+                f"{trained.steps[wild].max()} local steps at learning rate {current.rate:g}"
+            )
+            return _diverged(run, current, why)
+        try:
+            outcome = algorithm.aggregate(current, plan, trained.updates, trained.steps)
+        except OutOfRangeError as error:
+            return _diverged(run, current, str(error))
+        conformance.check_outcome(algorithm, outcome, current)
+        conformance.check_airtime(current, outcome.reception, self.round_period)
+        if not moderate(outcome.model):
+            finite = np.isfinite(outcome.model).all()
+            where = f"beyond {LARGEST:g}" if finite else "to infinity or NaN"
+            why = f"what the server received at gain {outcome.gain:g} took its model {where}"
+            return _diverged(run, current, why)
+        row = round_metrics(current, outcome, trained, run.rows[-1] if run.rows else None)
+        return RunState(
+            outcome.model.astype(run.model.dtype, copy=False),
+            conformance.state_arrays(algorithm, outcome.state),
+            conformance.state_arrays(algorithm, outcome.device_state, len(current.weights)),
+            (*run.rows, row),
+        )
+
+    def _squared_gradient_norms(self, number: int, models: NDArray) -> NDArray:
+        """Return ||grad F||^2 over all data [S], NaN in rounds in which it is not measured."""
+        if not self.measure_gradient or (number + 1) % self.test_every:
+            return np.full(len(models), np.nan)
+        decay = self.sgd.weight_decay
+        each = client_gradients(self.problem.model, self.clients, models, decay)
+        return np.square(np.tensordot(self.problem.weights, each, axes=1)).sum(axis=-1)
+
+    def _test(self, number: int, runs: list[RunState]) -> None:
+        """Add loss and accuracy on the test set to the rows of the round."""
+        loss = accuracy = np.full(len(runs), np.nan)
+        if runs and (number + 1) % self.test_every == 0:
+            models = np.array([run.model for run in runs])
+            labels = self.problem.data.y_test
+            loss, accuracy = self.problem.model.test(models, self._test_features, labels)
+        for place, run in enumerate(runs):
+            run.rows[-1].update(test_loss=loss[place], test_accuracy=accuracy[place])
+
+
+def _diverged(run: RunState, current: Round, why: str) -> RunState:
+    """Return the run as it was before the round, stopped."""
+    message = f"the run diverged in round {current.number}: {why}"
+    warnings.warn(message, DivergenceWarning, stacklevel=2)
+    return replace(run, diverged=message)

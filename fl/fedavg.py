@@ -1,34 +1,46 @@
 """Federated averaging over the air, without power control: the baseline of Theorem 1.
 
-H. B. McMahan, E. Moore, D. Ramage, S. Hampson and B. Agüera y Arcas, "Communication-efficient
-learning of deep networks from decentralized data", AISTATS 2017; over the air as in H. Yang,
-P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive Computation and
-Power Control", section IV.A.
+[1] H. B. McMahan, E. Moore, D. Ramage, S. Hampson and B. Agüera y Arcas, "Communication-efficient
+learning of deep networks from decentralized data", AISTATS 2017.
 
-    x_{t+1} = sum_i alpha_i x_t^i + w_t,   w_t ~ N(0, sigma_c^2 I)
+[2] H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
+Computation and Power Control", section IV.A.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
+from otafl._base.names import options
 
 
+@options
 @dataclass(frozen=True)
 class FedAvg(Algorithm):
-    """Models are sent as they are: no gain, no limit on power; what they took is recorded.
+    """Federated averaging: models are sent as they are, without gain and without power limit.
 
-    Where clients fall silent on part of the spectrum and the server does not make up for it, the
-    model shrinks, as weight decay would do. Over ``IdealLink`` this is the noise-free FedAvg.
+    The energy that this takes is recorded all the same. Over ``IdealLink`` this is noise-free
+    FedAvg. Where clients are silent on part of the spectrum and the server does not correct for
+    it, the model shrinks, as with weight decay.
+
+    Notes
+    -----
+    From section IV.A of [2], H. Yang et al., "Over-the-Air Federated Learning with Joint Adaptive
+    Computation and Power Control", with w_t as in its Eq. (3)::
+
+        x_{t+1} = sum_i alpha_i x_t^i + w_t,   w_t ~ N(0, sigma_c^2 I)
+
+    Examples
+    --------
+    >>> FedAvg()
+    FedAvg()
     """
 
-    def aggregate(
-        self, round: Round, plan: Plan, updates: NDArray, steps: NDArray[np.int64]
-    ) -> Outcome:
-        models = weighted(round.model + updates, round.weights)
-        received = round.slot.send(models, 1.0, weights=round.weights, enforce=False)
+    def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
+        """Send alpha_i x_i at unit gain, whatever it takes."""
+        models = weighted(current.model + updates, current.weights)
+        received = current.uplink.send(models, 1.0, weights=current.weights, enforce=False)
         return Outcome(received.total, received, gain=1.0)

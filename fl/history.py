@@ -9,69 +9,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Round
-from fl.checks import Count, checked
-from fl.local import Sgd, Trained
+from fl.local import Trained
+from fl.metrics import METRICS
+from fl.sgd import Sgd
+from otafl._base.names import did_you_mean
+from otafl._base.validation import integer
 
 Row = dict[str, NDArray]
-"""The metrics of one round of one run."""
-
-METRICS = (
-    "rate",
-    "gain",
-    "train_loss",
-    "largest_gradient",
-    "steps",
-    "scaled_down",
-    "energy",
-    "worst_symbol_energy",
-    "symbol_load",
-    "load",
-    "nmse",
-    "received_snr_db",
-    "active_fraction",
-    "airtime",
-    "radiated_energy",
-    "clip_rate",
-    "papr_db",
-    "squared_gradient_norm",
-    "test_loss",
-    "test_accuracy",
-)
+"""The metrics of one round of one run, by name."""
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """A run so far.
+    """The record of a run.
 
-    metrics : by name, each with one entry a round:
+    ``history[name]`` is a metric and ``len(history)`` the number of rounds.
 
-        ``test_accuracy``, ``test_loss`` : of the model after the round; NaN where not tested
-        ``train_loss`` : F(x_t) before the round, without weight decay, estimated without bias from
-        its first minibatches
-        ``squared_gradient_norm`` : ||grad F(x_t)||^2 over all data; NaN where not measured
-        ``rate`` : eta_t
-        ``gain`` : the common gain, the paper's beta_t
-        ``steps`` : [m], local steps tau_t^i
-        ``scaled_down`` : [m], who sent less than its part for want of power
-        ``energy`` : [m], spent by each client
-        ``worst_symbol_energy`` : [m], and in its worst OFDM symbol
-        ``symbol_load`` : [L], energy in each OFDM symbol over an equal share of the budget of the
-        round, for the client for which that is largest
-        ``load`` : [m], the worst of energy over budget; zero where there is no budget
-        ``nmse`` : of the received sum, against the sum of what was sent
-        ``received_snr_db`` : at the antenna; NaN on links without
-        ``active_fraction`` : [m], of the spectrum that each client could use
-        ``airtime`` : of all rounds so far [s]
-        ``radiated_energy`` : [m], of all rounds so far
-        ``clip_rate`` : [m], part of the samples that each transmitter clipped; NaN where none may
-        ``papr_db`` : [m], peak over mean power of a symbol of each client; NaN where not measured
-        ``largest_gradient`` : [m], largest norm of a stochastic gradient
+    Parameters
+    ----------
+    metrics : mapping of str to ndarray
+        Metrics by name, each with one entry per round along its first axis; see Notes.
+    model : ndarray, [d]
+        The last model.
+    start : ndarray, [d]
+        The initial model x_0.
+    weights : ndarray of float64, [m]
+        Client weights alpha_i.
+    algorithm : Algorithm
+        The algorithm of the run.
+    sgd : Sgd
+        How the clients trained.
+    diverged : str or None
+        Why the run stopped early; None if it did not.
 
-    model : [d], the last one
-    start : [d], x_0
-    weights : [m], alpha_i
-    algorithm, sgd : what ran
-    diverged : why it stopped before its time, or None
+    Notes
+    -----
+    The metrics, from the table :data:`fl.metrics.METRICS`:
+
+    {metrics}
     """
 
     metrics: Mapping[str, NDArray]
@@ -96,37 +71,59 @@ class History:
 
     def __getitem__(self, name: str) -> NDArray:
         if not self.metrics:
-            raise KeyError(f"{name!r}: the run has no round")
+            raise KeyError(f"{name!r}: the run has no rounds")
         if name not in self.metrics:
-            raise KeyError(f"{name!r}: there are {', '.join(self.metrics)}")
+            known = f"the metrics are {', '.join(self.metrics)}"
+            raise KeyError(f"{name!r}: {known}{did_you_mean(name, self.metrics)}")
         return self.metrics[name]
 
     def __len__(self) -> int:
-        """The number of rounds."""
         return len(self.metrics["rate"]) if self.metrics else 0
 
     def final_accuracy(self, rounds: int = 10) -> float:
-        """The mean over the last ``rounds`` rounds, as far as they were tested; NaN if none was."""
-        checked("rounds", rounds, Count)
-        if not len(self):
-            return float("nan")
-        tested = self["test_accuracy"][-rounds:]
+        """Return the mean test accuracy of the last rounds.
+
+        Parameters
+        ----------
+        rounds : int
+            Number of rounds to average over; those without a test are left out.
+
+        Returns
+        -------
+        float
+            Between 0 and 1; NaN if none of these rounds was tested.
+        """
+        integer("rounds", rounds, least=1)
+        tested = self.metrics.get("test_accuracy", np.empty(0))[-rounds:]
         tested = tested[~np.isnan(tested)]
         return float(tested.mean()) if len(tested) else float("nan")
 
 
+def _metrics_listed() -> str:
+    """Return the table of metrics as a definition list for the docstring."""
+    lines = []
+    for metric in METRICS.values():
+        unit = f", {metric.unit}" if metric.unit else ""
+        lines += [f"{metric.name} : [{', '.join(metric.dims)}]{unit}", f"    {metric.meaning}"]
+    return "\n    ".join(lines)
+
+
+if History.__doc__:  # python -OO removes docstrings
+    History.__doc__ = History.__doc__.replace("{metrics}", _metrics_listed())
+
+
 def _in_db(ratio: float) -> str:
-    """As in print; links of one's own may report none."""
+    """Format a power ratio in dB; a user-defined link may not report one."""
     if np.isnan(ratio):
         return "not reported"
     return f"{10 * np.log10(ratio):.1f} dB" if ratio > 0 else "0"
 
 
-def stacked(rows: Sequence[Row]) -> dict[str, NDArray]:
-    """Metrics with one entry a round; empty if there was none.
+def stack_rows(rows: Sequence[Row]) -> dict[str, NDArray]:
+    """Stack the metrics of all rounds along a first axis; empty if there was no round.
 
-    Where a link changed over the rounds, and with it the number of OFDM symbols, the shorter rows
-    end in NaN.
+    If the link changed between rounds, and with it the number of OFDM symbols, the shorter rows
+    are padded with NaN.
     """
     return {name: _padded([row[name] for row in rows]) for name in (rows[0] if rows else ())}
 
@@ -141,38 +138,47 @@ def _padded(arrays: Sequence[NDArray]) -> NDArray:
     return whole
 
 
-def row_of(round: Round, outcome: Outcome, trained: Trained, before: Row | None) -> Row:
-    """The metrics of a round, as far as they are known without a test."""
+def round_metrics(current: Round, outcome: Outcome, trained: Trained, previous: Row | None) -> Row:
+    """Return the metrics of a round; the loop adds those of the test and the gradient.
+
+    Parameters
+    ----------
+    current : Round
+        The round.
+    outcome : Outcome
+        What the algorithm returned.
+    trained : Trained
+        What local training returned.
+    previous : dict or None
+        Metrics of the round before, to which cumulative ones are added; None in the first round.
+    """
     received = outcome.reception
-    report = received.diagnostics
-    clients = len(round.weights)
-    nobody = np.zeros(clients, bool)
-    budget = round.slot.budget
+    clients = len(current.weights)
+    budget = current.uplink.budget
     constrained = received.energy
     if budget.shape[-1] == 1:
         constrained = constrained.sum(axis=-1, keepdims=True)
     symbols = received.energy.shape[-1]
     symbol_load = symbols * received.energy / budget.sum(axis=-1, keepdims=True)
+    scaled_down = outcome.scaled_down
     row = {
-        "rate": round.rate,
+        "rate": current.rate,
         "gain": outcome.gain,
-        "train_loss": round.weights @ trained.loss,
+        "train_loss": current.weights @ trained.loss,
         "largest_gradient": trained.largest_gradient,
         "steps": trained.steps,
-        "scaled_down": nobody if outcome.scaled_down is None else outcome.scaled_down,
+        "scaled_down": np.zeros(clients, bool) if scaled_down is None else scaled_down,
         "energy": received.energy.sum(axis=-1),
         "worst_symbol_energy": received.energy.max(axis=-1),
         "symbol_load": symbol_load.max(axis=0),
         "load": (constrained / budget).max(axis=-1),
-        "nmse": report.get("nmse", np.nan),
-        "received_snr_db": report.get("received_snr_db", np.nan),
-        "active_fraction": report.get("active_fraction", np.full(clients, np.nan)),
-        "airtime": report.get("airtime", np.nan),
-        "radiated_energy": report.get("radiated_energy", np.full(clients, np.nan)),
-        "clip_rate": report.get("clip_rate", np.full(clients, np.nan)),
-        "papr_db": report.get("papr_db", np.full(clients, np.nan)),
     }
-    if before is not None:
-        for name in ("airtime", "radiated_energy"):
-            row[name] = row[name] + before[name]
+    for name, metric in METRICS.items():
+        if metric.reported:
+            value = received.diagnostics.get(name)
+            if value is None:
+                value = np.full(clients if "client" in metric.dims else (), np.nan)
+            row[name] = value
+        if metric.cumulative and previous is not None:
+            row[name] = row[name] + previous[name]
     return {name: np.asarray(value) for name, value in row.items()}

@@ -1,4 +1,4 @@
-"""What a thing is, as text that is the same in every process: to tell one run from another."""
+"""Describe objects as text that is the same in every process, to tell one run from another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None), list, tuple, np.ndar
 
 
 def digest(*arrays: NDArray) -> str:
-    """Names the content of arrays."""
+    """Return a digest of the content of arrays."""
     total = hashlib.sha256()
     for array in arrays:
         total.update(f"{array.dtype}{array.shape}".encode())
@@ -27,9 +27,9 @@ def digest(*arrays: NDArray) -> str:
 
 @singledispatch
 def description(thing: Any) -> str:
-    """Of settings, algorithms, links and functions, with all that they hold.
+    """Describe settings, algorithms, links or functions, with everything that they hold.
 
-    A function is told by its code and what it has enclosed, not by what it looks up elsewhere.
+    A function is identified by its code and its closure, not by the globals that it looks up.
 
     >>> description([1, np.float64(0.5), "a"])
     "[1, 0.5, 'a']"
@@ -38,7 +38,7 @@ def description(thing: Any) -> str:
         held = {field.name: getattr(thing, field.name) for field in fields(thing)}
     elif type(thing).__repr__ is not object.__repr__:
         return _without_addresses(repr(thing))
-    else:  # what else it holds may be anything of any library
+    else:  # other attributes may be objects of any library
         attributes = getattr(thing, "__dict__", {})
         held = {name: value for name, value in attributes.items() if isinstance(value, PLAIN)}
     return f"{description(type(thing))}{description(held)}"

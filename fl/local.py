@@ -1,175 +1,45 @@
-"""Local SGD of all clients and trials at once.
+"""Local SGD of all clients and runs at once.
 
-Trials share the minibatches of their clients, so one gather of samples serves them all. A minibatch
-is drawn uniformly with replacement, as Assumption 2 of the paper has it, and depends on the round's
-generator alone, not on who still trains.
+Runs that are trained together share the minibatches of their clients, so one gather of samples
+serves them all. Shapes: S runs, m clients, d parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
 from fl.algorithm import Plan
-from fl.checks import Count, NotNegative, Positive, checked
-from fl.data import Dataset
-from fl.models import Model, as_numbers
-from fl.partition import Shards, checked_shards
+from fl.client_data import Batch, ClientData
+from fl.models import Model
+from fl.sgd import Sgd
+from otafl._base.validation import OutOfRangeError
 
-LARGEST = 1e30  # entry of a model or an update; what is beyond has diverged
-GATHERED_AT_ONCE = 400_000  # features, few enough to stay in the cache
-DRAWN_AT_ONCE = 16  # minibatches
+LARGEST = 1e11
+"""Largest magnitude of an entry of a model or an update; beyond it a run has diverged.
 
-
-@dataclass(frozen=True)
-class Diminishing:
-    """A rate that falls: eta_t = initial / (1 + t / rounds)^power.
-
-    Examples
-    --------
-    >>> Diminishing(0.4, rounds=100).at(300)
-    0.2
-    """
-
-    initial: float
-    rounds: float
-    power: float = 0.5
-
-    def __post_init__(self) -> None:
-        for name in ("initial", "rounds", "power"):
-            checked(name, getattr(self, name), Positive)
-
-    def at(self, number: int) -> float:
-        return self.initial / (1 + number / self.rounds) ** self.power
-
-
-@dataclass(frozen=True)
-class Sgd:
-    """How clients train.
-
-    rate : eta of a local step, constant or :class:`Diminishing` over the rounds
-    batch_size : samples a step, drawn with replacement; None for all that the client has, which is
-        gradient descent
-    weight_decay : lambda, adds lambda x to every gradient
-    momentum : mu of v = mu v + gradient, x = x - eta v; v is zero when a round begins
-    """
-
-    rate: float | Diminishing = 0.1
-    batch_size: int | None = 50
-    weight_decay: float = 0.0
-    momentum: float = 0.0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.rate, Diminishing):
-            checked("rate", self.rate, Positive)
-        checked("batch_size", self.batch_size, Count | None)
-        checked("weight_decay", self.weight_decay, NotNegative)
-        checked("momentum", self.momentum, NotNegative)
-        if self.momentum >= 1:
-            raise ValueError(f"momentum = {self.momentum} is not allowed: give a number below 1")
-
-    def rate_at(self, number: int) -> float:
-        """eta_t in round ``number``."""
-        return self.rate.at(number) if isinstance(self.rate, Diminishing) else float(self.rate)
-
-
-Batch = tuple[slice, NDArray, NDArray]
-"""Of which of the clients asked for, their features [m, B, ...] and labels [m, B]."""
-
-
-class ClientData:
-    """The training samples of each client, in the form that the model takes."""
-
-    def __init__(self, model: Model, data: Dataset, shards: Shards) -> None:
-        self.features = model.features(data.x_train)
-        self.labels = data.y_train
-        self.shards = checked_shards(shards, len(self.labels))
-        self.num_clients = len(self.shards)
-        self._sizes = np.array([len(shard) for shard in self.shards])
-        # Rows of equal length, so that one look-up serves all clients; what is beyond is not drawn.
-        self._rows = np.zeros((self.num_clients, self._sizes.max()), np.int64)
-        for row, shard in zip(self._rows, self.shards, strict=True):
-            row[: len(shard)] = shard
-
-    def batches(
-        self, batch_size: int | None, rng: np.random.Generator
-    ) -> Iterator[Callable[[NDArray[np.int64]], Iterator[Batch]]]:
-        """For step after step, a function that gives the batches of the clients asked for.
-
-        Features are good until the next batch is asked for: they are gathered into the same memory.
-        """
-        if batch_size is None:
-            while True:
-                yield self._everything
-        client = np.arange(self.num_clients)[:, None]
-        gather = _Gather(self.features, batch_size)
-        while True:
-            places = rng.random((DRAWN_AT_ONCE, self.num_clients, batch_size))
-            places *= self._sizes[:, None]
-            samples = self._rows[client, places.astype(np.int64)]
-            for each, labels in zip(samples, self.labels[samples], strict=True):
-                yield partial(self._gathered, gather, each, labels)
-
-    def _gathered(
-        self,
-        gather: _Gather,
-        samples: NDArray[np.int64],
-        labels: NDArray[np.int64],
-        clients: NDArray[np.int64],
-    ) -> Iterator[Batch]:
-        """Of ``samples`` and ``labels`` [m, B], a few clients at a time."""
-        if len(clients) < self.num_clients:
-            samples, labels = samples[clients], labels[clients]
-        tiles = -(-len(clients) // gather.num_clients)
-        size = -(-len(clients) // tiles)
-        for start in range(0, len(clients), size):
-            tile = slice(start, start + size)
-            yield tile, gather(samples[tile]), labels[tile]
-
-    def _everything(self, clients: NDArray[np.int64]) -> Iterator[Batch]:
-        """All that each client has, which may differ in number."""
-        for place, client in enumerate(clients):
-            yield slice(place, place + 1), *self.batch_of(self.shards[client])
-
-    def batch_of(self, samples: NDArray[np.int64]) -> tuple[NDArray, NDArray]:
-        """Features [1, B, ...] and labels [1, B] of these samples."""
-        return as_numbers(self.features[samples])[None], self.labels[samples][None]
-
-
-class _Gather:
-    """Gathers the features of minibatches into the same memory, which stays in the cache."""
-
-    def __init__(self, features: NDArray, batch_size: int) -> None:
-        self._features = features
-        self.num_clients = max(1, GATHERED_AT_ONCE // (batch_size * features[0].size))
-        shape = (self.num_clients * batch_size, *features.shape[1:])
-        self._rows = np.empty(shape, features.dtype)
-        self._numbers = np.empty(shape, np.float32)
-
-    def __call__(self, samples: NDArray[np.int64]) -> NDArray:
-        """[m, B, ...] of samples [m, B]; good until the next call."""
-        rows = self._rows[: samples.size]
-        np.take(self._features, samples.ravel(), axis=0, out=rows, mode="clip")
-        numbers = rows
-        if rows.dtype == np.uint8:
-            numbers = self._numbers[: samples.size]
-            np.copyto(numbers, rows)
-        return numbers.reshape(*samples.shape, *rows.shape[1:])
+Links carry signals up to 1e12.
+"""
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What local training gave.
+    """The result of local training.
 
-    updates : [S, m, d], x_i - x_t
-    steps : [S, m], how many steps that took
-    loss : [S, m], at x_t, on the first minibatch
-    largest_gradient : [S, m], the largest norm of a stochastic gradient, weight decay included
+    Parameters
+    ----------
+    updates : ndarray, [S, m, d]
+        x_i - x_t.
+    steps : ndarray of int64, [S, m]
+        Number of local steps taken.
+    loss : ndarray of float64, [S, m]
+        Loss at x_t on the first minibatch.
+    largest_gradient : ndarray of float64, [S, m]
+        Largest norm of a stochastic gradient, weight decay included.
     """
 
     updates: NDArray
@@ -177,15 +47,13 @@ class Trained:
     loss: NDArray[np.float64]
     largest_gradient: NDArray[np.float64]
 
-    def of(self, trial: int) -> Trained:
-        """One trial alone, without its axis."""
-        return Trained(
-            self.updates[trial], self.steps[trial], self.loss[trial], self.largest_gradient[trial]
-        )
+    def of(self, run: int) -> Trained:
+        """Return one run alone, without the axis of the runs."""
+        return Trained(*(each[run] for each in vars(self).values()))
 
 
 def moderate(vectors: NDArray) -> NDArray[np.bool_]:
-    """[...] of [..., d]: all entries finite, and none beyond what links and squares can take."""
+    """Return whether all entries of vectors [..., d] are finite and at most LARGEST, [...]."""
     return np.abs(vectors).max(axis=-1) <= LARGEST
 
 
@@ -198,45 +66,61 @@ def train_locally(
     plans: Sequence[Plan],
     rng: np.random.Generator,
 ) -> Trained:
-    """From the models ``starts`` [S, d], each trial by its own plan."""
-    training = _Training(model, clients.num_clients, sgd, rate, starts, plans)
+    """Train every client of every run, each run by its own plan.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    clients : ClientData
+        The samples of each client.
+    sgd : Sgd
+        Batch size, weight decay and momentum.
+    rate : float
+        Learning rate of this round.
+    starts : ndarray, [S, d]
+        Initial model of each run.
+    plans : sequence of Plan
+        One per run.
+    rng : numpy.random.Generator
+        Source of the minibatches.
+
+    Returns
+    -------
+    Trained
+        Updates, steps, first loss and largest gradient of each run and client.
+    """
+    training = _Training(model, sgd, rate, starts, plans)
     for step, batches_of in enumerate(clients.batches(sgd.batch_size, rng), start=1):
-        training.step(batches_of(training.clients))
-        training.let_go(step)
+        training.step(batches_of(training.clients), first=step == 1)
+        training.collect(step)
         if training.over:
             break
     return training.result
 
 
 class _Training:
-    """Local training under way.
+    """Local training in progress.
 
-    The models of all that still train are one array, [clients, trials, d]. Who is done keeps its
-    place in it until a whole row or column is, and is not looked at again.
+    The models of all clients and runs that still train form one array [clients, runs, d]. A client
+    that has finished keeps its place, ignored, until a whole row or column has finished.
     """
 
     def __init__(
-        self,
-        model: Model,
-        num_clients: int,
-        sgd: Sgd,
-        rate: float,
-        starts: NDArray,
-        plans: Sequence[Plan],
+        self, model: Model, sgd: Sgd, rate: float, starts: NDArray, plans: Sequence[Plan]
     ) -> None:
-        shape = (len(plans), num_clients)
         self._model, self._sgd, self._rate = model, sgd, rate
         self._starts, self._plans = starts, plans
         self._add: Callable = get_blas_funcs("axpy", dtype=starts.dtype)
-        self._last = np.array([plan.steps for plan in plans])
-        watched = any(plan.serves for plan in plans)
-        self._first_to_go = 1 if watched else int(self._last.min())
+        self._last = np.array([plan.steps for plan in plans])  # [S, m]
+        shape, num_clients = self._last.shape, self._last.shape[1]
+        watched = any(plan.accept for plan in plans)
+        self._first_finish = 1 if watched else int(self._last.min())
         self._active = np.ones(shape, bool)
-        self.clients, self._trials = np.arange(num_clients), np.arange(len(plans))
+        self.clients, self._runs = np.arange(num_clients), np.arange(len(plans))
         self._models = np.repeat(starts[None], num_clients, axis=0)
         self._velocity = np.zeros_like(self._models) if sgd.momentum else None
         self._peaks = np.zeros(self._models.shape[:2], starts.dtype)
-        self._first = True
         self.over = False
         self.result = Trained(
             updates=np.zeros((*shape, starts.shape[1]), starts.dtype),
@@ -245,11 +129,11 @@ class _Training:
             largest_gradient=np.zeros(shape),
         )
 
-    def step(self, batches: Iterator[Batch]) -> None:
-        """One step of everyone, x = x - eta (gradient + lambda x)."""
+    def step(self, batches: Iterator[Batch], first: bool) -> None:
+        """Take one step of every client and run, x = x - eta (gradient + lambda x)."""
         for who, x, y in batches:
             models, peaks = self._models[who], self._peaks[who]
-            if self._first:
+            if first:
                 self.result.loss[:, who] = self._model.loss(models, x, y).T
             gradient = self._gradient(models, x, y)
             if self._sgd.weight_decay:
@@ -262,64 +146,66 @@ class _Training:
                 velocity += gradient
                 gradient = velocity
             self._add(gradient.ravel(), models.ravel(), a=-self._rate)
-        self._first = False
 
     def _gradient(self, models: NDArray, x: NDArray, y: NDArray) -> NDArray:
-        """The model's, in memory of its own and in the form that the products here rely on."""
+        """Return the gradient as a contiguous array that shares no memory with the models."""
         gradient = self._model.gradient(models, x, y)
         if gradient.shape != models.shape:
             raise ValueError(
-                f"model = {self._model!r} gave a gradient of shape {gradient.shape} for parameters "
-                f"of shape {models.shape}"
+                f"{self._model!r}.gradient must return an array of shape {models.shape}, got "
+                f"{gradient.shape}"
             )
         gradient = np.ascontiguousarray(gradient, models.dtype)
         return gradient.copy() if np.may_share_memory(gradient, models) else gradient
 
-    def let_go(self, step: int) -> None:
-        """Take the updates of those who serve or have done all their steps."""
-        if step < self._first_to_go:
+    def collect(self, step: int) -> None:
+        """Collect acceptable updates, and those of clients that took all their steps."""
+        if step < self._first_finish:
             return
         done = self._active & (step >= self._last)
         take = done.copy()
-        for trial in self._trials.tolist():
-            plan = self._plans[trial]
-            if plan.serves is None:
+        for run in self._runs.tolist():
+            plan = self._plans[run]
+            if plan.accept is None:
                 continue
-            current = self.result.updates[trial].copy()
-            current[self.clients] = self._update_of(trial)
-            wild = ~moderate(current)  # nothing that a link could weigh: they stop
+            current = self.result.updates[run].copy()
+            current[self.clients] = self._update_of(run)
+            wild = ~moderate(current)  # no link could measure these: their clients stop
             current[wild] = 0
-            serves = (plan.serves(step, current) | wild) & self._active[trial]
-            done[trial] |= wild & self._active[trial]
+            try:
+                accepted = (plan.accept(step, current) | wild) & self._active[run]
+            except OutOfRangeError:  # aggregation will meet it again, and stop the run
+                accepted = self._active[run].copy()
+            done[run] |= wild & self._active[run]
             if plan.largest:
-                take[trial] = serves | (done[trial] & (self.result.steps[trial] == 0))
+                take[run] = accepted | (done[run] & (self.result.steps[run] == 0))
             else:
-                take[trial] |= serves
-                done[trial] |= serves
-        for trial in np.flatnonzero(take.any(axis=1)).tolist():
-            chosen = take[trial]
-            self.result.updates[trial, chosen] = self._update_of(trial)[chosen[self.clients]]
-            self.result.steps[trial, chosen] = step
+                take[run] |= accepted
+                done[run] |= accepted
+        for run in np.flatnonzero(take.any(axis=1)).tolist():
+            chosen = take[run]
+            self.result.updates[run, chosen] = self._update_of(run)[chosen[self.clients]]
+            self.result.steps[run, chosen] = step
         if done.any():
             self._dismiss(done)
 
-    def _update_of(self, trial: int) -> NDArray:
-        """[clients still there, d]."""
-        column = int(np.searchsorted(self._trials, trial))
-        return self._models[:, column] - self._starts[trial]
+    def _update_of(self, run: int) -> NDArray:
+        """Return the updates of the clients that are left, [clients, d]."""
+        column = int(np.searchsorted(self._runs, run))
+        return self._models[:, column] - self._starts[run]
 
     def _dismiss(self, done: NDArray[np.bool_]) -> None:
-        """Clients and trials that are done altogether leave the array."""
-        here = np.ix_(self._trials, self.clients)
+        """Remove clients and runs that have finished altogether from the array."""
+        here = np.ix_(self._runs, self.clients)
         self.result.largest_gradient[done] = np.sqrt(self._peaks.T[done[here]])
         self._active &= ~done
         self.over = not self._active.any()
-        clients, trials = self._active[here].any(axis=0), self._active[here].any(axis=1)
-        if clients.all() and trials.all():
+        clients, runs = self._active[here].any(axis=0), self._active[here].any(axis=1)
+        if clients.all() and runs.all():
             return
-        kept = np.ix_(clients, trials)
+        kept = np.ix_(clients, runs)
         self._models = np.ascontiguousarray(self._models[kept])
         self._peaks = self._peaks[kept]
         if self._velocity is not None:
             self._velocity = self._velocity[kept]
-        self.clients, self._trials = self.clients[clients], self._trials[trials]
+        self.clients, self._runs = self.clients[clients], self._runs[runs]

@@ -1,4 +1,7 @@
-"""Who holds which samples. Every partition gives one array of indices a client, none twice."""
+"""Which client holds which samples.
+
+Every partition returns one array of indices per client; no sample is on two clients.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,46 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fl.checks import Count, Positive, checked
+from fl.api import Rng
+from otafl._base.names import check_names
+from otafl._base.validation import OptionError, integer, number
 
 Shards = Sequence[NDArray[np.int64]]
+"""Indices of the samples of each client."""
 
 DIRICHLET_DRAWS = 1000
 
 
+@check_names
 def partition_by_label(
-    labels: ArrayLike, num_clients: int, labels_per_client: int, rng: np.random.Generator
+    labels: ArrayLike, num_clients: int, labels_per_client: int, rng: Rng
 ) -> list[NDArray[np.int64]]:
-    """p labels a client, as in the paper: with as many clients as labels, each label on p of them.
+    """Give each client samples of p labels, as in the paper.
 
-    All clients hold the same number of samples of each of their labels; what is left over is not
-    used. p = 1 is the most uneven, p = number of labels the i.i.d. case. With other numbers of
-    clients each label is on ``num_clients p / num_labels`` of them, rounded down or up.
+    All clients hold the same number of samples of each of their labels; samples left over are not
+    used. p = 1 is the most uneven partition and p = number of labels the i.i.d. case.
+
+    Parameters
+    ----------
+    labels : array_like, [n]
+        Label of each sample.
+    num_clients : int
+        m, the number of clients.
+    labels_per_client : int
+        p. With as many clients as labels, each label is on p clients; otherwise on
+        ``num_clients p / num_labels`` of them, rounded down or up.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Sorted indices of the samples of each client.
+
+    Raises
+    ------
+    ValueError
+        If there are too few labels, samples or clients for such a partition.
 
     Examples
     --------
@@ -31,17 +59,13 @@ def partition_by_label(
     [[5, 0, 5], [5, 5, 0], [0, 5, 5]]
     """
     values, classes = _checked_labels(labels, num_clients, rng)
-    checked("labels_per_client", labels_per_client, Count)
+    integer("labels_per_client", labels_per_client, least=1)
     if labels_per_client > len(classes):
-        raise ValueError(
-            f"labels_per_client = {labels_per_client} is not allowed: there are {len(classes)} "
-            "labels"
-        )
+        must = f"at most {len(classes)}, the number of labels"
+        raise OptionError("labels_per_client", must, labels_per_client)
     if num_clients * labels_per_client < len(classes):
-        raise ValueError(
-            f"num_clients = {num_clients} with labels_per_client = {labels_per_client} is not "
-            f"allowed: some of the {len(classes)} labels would be on no client"
-        )
+        must = f"at least {len(classes)}, so that each label is on some client"
+        raise OptionError("num_clients * labels_per_client", must, num_clients * labels_per_client)
     # Windows of p labels on a circle, evenly spaced: that covers each label equally often.
     starts = np.arange(num_clients) * len(classes) // num_clients
     windows = (starts[:, None] + np.arange(labels_per_client)) % len(classes)
@@ -49,13 +73,11 @@ def partition_by_label(
     holders = {label: int(np.sum(held == label)) for label in classes}
     counts = {label: int(np.sum(values == label)) for label in classes}
     scarce = min(classes, key=lambda label: counts[label] / holders[label])
-    size = counts[scarce] // holders[scarce]
+    few, many = counts[scarce], holders[scarce]
+    size = few // many
     if size == 0:
-        raise ValueError(
-            f"num_clients = {num_clients} with labels_per_client = {labels_per_client} is not "
-            f"allowed: {holders[scarce]} clients would share the {counts[scarce]} samples of label "
-            f"{scarce}"
-        )
+        hint = f": {many} clients would share the {few} samples of label {scarce}"
+        raise OptionError("num_clients * labels_per_client", "smaller", windows.size, hint)
     stacks = {}
     for label in classes:
         samples = rng.permutation(np.flatnonzero(values == label))
@@ -63,40 +85,84 @@ def partition_by_label(
     return [np.sort(np.concatenate([next(stacks[label]) for label in mine])) for mine in held]
 
 
+@check_names
 def partition_dirichlet(
-    labels: ArrayLike, num_clients: int, concentration: float, rng: np.random.Generator
+    labels: ArrayLike, num_clients: int, concentration: float, rng: Rng
 ) -> list[NDArray[np.int64]]:
-    """The samples of each label divided by shares drawn from Dirichlet(concentration, ...).
+    """Divide the samples of each label by shares drawn from Dirichlet(concentration, ...).
 
-    Uneven in labels and in sizes, the more so the smaller the concentration; all samples are used.
-    Drawn again until every client has a sample.
+    The partition is uneven in labels and in sizes, the more so the smaller the concentration. All
+    samples are used. It is drawn again until every client has a sample.
 
+    Parameters
+    ----------
+    labels : array_like, [n]
+        Label of each sample.
+    num_clients : int
+        m, the number of clients.
+    concentration : float
+        Parameter > 0 of the symmetric Dirichlet distribution.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Sorted indices of the samples of each client.
+
+    Raises
+    ------
+    ValueError
+        If some client is left without samples in 1000 draws.
+
+    Notes
+    -----
     T.-M. H. Hsu, H. Qi and M. Brown, "Measuring the effects of non-identical data distribution for
     federated visual classification", 2019; in the form of M. Yurochkin et al., "Bayesian
     nonparametric federated learning of neural networks", ICML 2019.
+
+    Examples
+    --------
+    >>> shards = partition_dirichlet(np.arange(60) % 3, 4, 10.0, np.random.default_rng(1))
+    >>> sum(len(shard) for shard in shards)
+    60
     """
     values, classes = _checked_labels(labels, num_clients, rng)
-    checked("concentration", concentration, Positive)
+    number("concentration", concentration, above=0)
     for _ in range(DIRICHLET_DRAWS):
-        pieces: list[list[NDArray[np.int64]]] = [[] for _ in range(num_clients)]
+        divided = []
         for label in classes:
             samples = rng.permutation(np.flatnonzero(values == label))
-            shares = rng.dirichlet(np.full(num_clients, concentration))
-            for client, piece in enumerate(_divide(samples, shares)):
-                pieces[client].append(piece)
-        shards = [np.sort(np.concatenate(piece)) for piece in pieces]
+            divided.append(_divide(samples, rng.dirichlet(np.full(num_clients, concentration))))
+        shards = [np.sort(np.concatenate(pieces)) for pieces in zip(*divided, strict=True)]
         if min(len(shard) for shard in shards) > 0:
             return shards
-    raise ValueError(
-        f"concentration = {concentration} left some of the {num_clients} clients without samples "
-        f"in {DIRICHLET_DRAWS} draws: give a larger one, or fewer clients"
-    )
+    hint = f": some of the {num_clients} clients had no samples in each of {DIRICHLET_DRAWS} draws"
+    raise OptionError("concentration", "larger, or num_clients smaller", concentration, hint)
 
 
-def partition_unbalanced(
-    labels: ArrayLike, shares: ArrayLike, rng: np.random.Generator
-) -> list[NDArray[np.int64]]:
-    """Samples at random, in amounts proportional to ``shares``, one a client; all are used.
+@check_names
+def partition_unbalanced(labels: ArrayLike, shares: ArrayLike, rng: Rng) -> list[NDArray[np.int64]]:
+    """Divide the samples at random, in amounts proportional to ``shares``; all are used.
+
+    Parameters
+    ----------
+    labels : array_like, [n]
+        Label of each sample; only their number matters.
+    shares : array_like, [m]
+        One number > 0 per client.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    list of ndarray of int64
+        Sorted indices of the samples of each client.
+
+    Raises
+    ------
+    ValueError
+        If a client would have no sample.
 
     Examples
     --------
@@ -106,35 +172,45 @@ def partition_unbalanced(
     """
     parts = np.asarray(shares, np.float64)
     if parts.ndim != 1 or not np.isfinite(parts).all() or (parts <= 0).any():
-        raise ValueError(f"shares = {shares!r} are not allowed: give a number > 0 for each client")
+        raise OptionError("shares", "one finite number > 0 per client", shares)
     values, _ = _checked_labels(labels, len(parts), rng)
     shards = [np.sort(piece) for piece in _divide(rng.permutation(len(values)), parts)]
     if min(len(shard) for shard in shards) == 0:
-        raise ValueError(f"shares = {shares!r} are not allowed: a client would have no sample")
+        must = f"large enough to give every client one of the {len(values)} samples"
+        raise OptionError("shares", must, shares)
     return shards
 
 
-def weights_of(shards: Shards) -> NDArray[np.float64]:
-    """alpha_i, each client's part of all samples in use."""
+def client_weights(shards: Shards) -> NDArray[np.float64]:
+    """Return alpha_i [m], each client's share of all samples in use."""
     sizes = np.array([len(shard) for shard in shards], np.float64)
     return sizes / sizes.sum()
 
 
-def checked_shards(shards: Shards, samples: int) -> list[NDArray[np.int64]]:
-    """One non-empty list of indices a client, none twice."""
+def check_shards(shards: Shards, samples: int) -> list[NDArray[np.int64]]:
+    """Return the shards as arrays: non-empty, within ``samples``, and disjoint.
+
+    Raises
+    ------
+    ValueError
+        If they are not.
+    """
     arrays = [np.asarray(shard) for shard in shards]
     for client, shard in enumerate(arrays):
         if shard.ndim != 1 or len(shard) == 0 or shard.dtype.kind not in "iu":
-            raise ValueError(
-                f"shards[{client}] of shape {shard.shape} and type {shard.dtype} is not allowed: "
-                "give the indices of at least one sample"
-            )
+            must = "a list of indices of at least one sample"
+            got = f"{shard.dtype} of shape {shard.shape}"
+            raise OptionError(f"shards[{client}]", must, got=got)
         if shard.min() < 0 or shard.max() >= samples:
-            raise ValueError(f"shards[{client}] has indices beyond the {samples} samples")
+            wrong = shard[(shard < 0) | (shard >= samples)][0]
+            must = f"indices from 0 to {samples - 1}, the last of {samples} samples"
+            raise OptionError(f"shards[{client}]", must, int(wrong))
     if not arrays:
-        raise ValueError("shards are empty: give one list of indices a client")
-    if np.bincount(np.concatenate(arrays)).max() > 1:
-        raise ValueError("shards have a sample twice: give each to one client only")
+        raise OptionError("shards", "one list of indices per client", shards)
+    counts = np.bincount(np.concatenate(arrays))
+    if counts.max() > 1:
+        got = f"sample {counts.argmax()} more than once"
+        raise OptionError("shards", "disjoint", got=got)
     return [shard.astype(np.int64) for shard in arrays]
 
 
@@ -143,18 +219,15 @@ def _divide(samples: NDArray, shares: NDArray[np.float64]) -> list[NDArray[np.in
     return np.split(samples, np.rint(ends[:-1]).astype(int))
 
 
-def _checked_labels(
-    labels: ArrayLike, num_clients: int, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
-    """The labels, and which there are."""
+def _checked_labels(labels: ArrayLike, num_clients: int, rng: Rng) -> tuple[NDArray, NDArray]:
+    """Return the labels, and the distinct ones."""
     if not isinstance(rng, np.random.Generator):
-        raise ValueError(f"rng = {rng!r} is not allowed: give np.random.default_rng(seed)")
+        raise OptionError("rng", "a generator such as np.random.default_rng(seed)", rng)
     values = np.asarray(labels)
     if values.ndim != 1 or len(values) == 0:
-        raise ValueError(f"labels of shape {values.shape} are not allowed: give one a sample")
-    checked("num_clients", num_clients, Count)
+        raise OptionError("labels", "one label per sample", values.shape, " as their shape")
+    integer("num_clients", num_clients, least=1)
     if num_clients > len(values):
-        raise ValueError(
-            f"num_clients = {num_clients} is not allowed: there are {len(values)} samples"
-        )
+        must = f"at most {len(values)}, the number of samples"
+        raise OptionError("num_clients", must, num_clients)
     return values, np.unique(values)

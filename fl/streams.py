@@ -1,7 +1,7 @@
 """Where randomness comes from: one stream for each purpose in each round.
 
-A stream is a function of (seed, round, purpose) alone, so a run that is continued draws what it
-would have drawn, and runs that differ in link or algorithm see the same data and the same noise.
+A stream is a function of (seed, round, purpose) alone. So a resumed run draws what it would have
+drawn, and runs that differ in link or algorithm see the same data and the same noise.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 
 
 class Purpose(IntEnum):
-    """What a stream is for; numbers are never used again for something else."""
+    """What a stream is for; a number is never reused for another purpose."""
 
     INITIAL_MODEL = 1
     MINIBATCHES = 2
-    CAPABILITY = 3
+    LOCAL_STEPS = 3
     LINK = 4
     DEVICES = 5  # keyed without the round
     CONSTANTS = 6
@@ -24,6 +24,10 @@ class Purpose(IntEnum):
 
 
 def stream(seed: int, number: int, purpose: Purpose) -> np.random.Generator:
-    """The stream of round ``number``; the same call gives the same numbers."""
+    """Return the generator for a purpose in round ``number``.
+
+    >>> stream(1, 0, Purpose.LINK).random() == stream(1, 0, Purpose.LINK).random()
+    True
+    """
     sequence = np.random.SeedSequence(seed, spawn_key=(number, purpose))
     return np.random.Generator(np.random.Philox(sequence))

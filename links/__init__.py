@@ -5,13 +5,12 @@ from links.gaussian import GaussianLink
 from links.ideal import IdealLink
 from links.ofdm import OfdmLink
 from links.orthogonal import OrthogonalLink
+from links.realisations import realise
 from links.waveform import WaveformLink
 
+# fmt: off
 __all__ = [
-    "FadingLink",
-    "GaussianLink",
-    "IdealLink",
-    "OfdmLink",
-    "OrthogonalLink",
-    "WaveformLink",
+    "FadingLink", "GaussianLink", "IdealLink", "OfdmLink", "OrthogonalLink", "WaveformLink",
+    "realise",
 ]
+# fmt: on

@@ -1,131 +1,167 @@
-"""What the links with fading share: the channel, what clients know of it and what they do."""
+"""What links through fading share: options, precoding, correction, and blocks of OFDM symbols."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from links.opening import Opening
-from links.radio import Noise, RadioLink
+from links.radio import Noise, Participants
+from otafl._base.arrays import BoolArray, Float32Array, FloatArray
+from otafl._base.validation import OptionError, assign, choice, integer, number, typed
 from phy import power
-from phy.channel import Channel, draw_channels
-from phy.checks import assign, choice, instance_with, number
-from phy.csi import Csi, PerfectCsi
-from phy.fading import Fading, Rayleigh
+from phy.channel import Channel
+from phy.csi import CSI, Csi
+from phy.fading import Fading
 from phy.grid import OfdmGrid
+from phy.packing import Packing
 from phy.time_channel import TimeChannel
 
+if TYPE_CHECKING:
+    from links.fading import FadingLink
+    from links.ofdm import OfdmLink
+    from links.waveform import WaveformLink
 
-def check_grid(grid: OfdmGrid) -> None:
-    if not isinstance(grid, OfdmGrid):
-        raise ValueError(f"grid = {grid!r} is not allowed: give an OfdmGrid")
+    BlockLink: TypeAlias = OfdmLink | WaveformLink
+    FadedLink: TypeAlias = FadingLink | BlockLink
 
 
-def check_fading(fading: Fading) -> None:
-    instance_with("fading", fading, "draw", "Rayleigh(), Tdl('A') or SionnaFading(model)")
+FADING = "an object such as Rayleigh() or Tdl('A'), a subclass of phy.fading.Fading"
+"""What the option ``fading`` of a link must be."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FadedLink(RadioLink, ABC):
-    """A link through fading.
+def check_fading_options(link: FadedLink) -> None:
+    """Validate the options of a link through fading; call it in ``__post_init__``."""
+    typed("fading", link.fading, Fading, FADING)
+    typed("csi", link.csi, Csi, CSI)
+    assign(
+        link,
+        truncation=number("truncation", link.truncation, least=0),
+        correction=choice("correction", link.correction, ("none", "expected", "active")),
+        control=choice("control", link.control, ("inversion", "mmse")),
+    )
+    if link.correction == "expected" and link.fading.law is None:
+        raise OptionError(
+            "correction",
+            f"'active' or 'none' with {type(link.fading).__name__}, whose distribution is not "
+            "known",
+            link.correction,
+        )
 
-    fading : how the channels behave
-    csi : what clients know of them
-    truncation : under inversion, a client is silent where its estimate of |h|^2, path gain apart,
-        is not above this
-    correction : what the server does about those it does not hear. "none" leaves their part out,
-        which for a link that carries models acts as weight decay; "expected" divides by the
-        probability of being active; "active" divides by the weight of those active on each
-        carrier, and gives 0 where nobody is
-    control : "inversion" of the channel, or "mmse", which gives up exactness on weak channels for
-        less noise, and truncates nothing. It is optimal for symbols that gain brings to unit
-        variance, the same for all clients (see :mod:`phy.power`)
+
+def precode(
+    link: FadedLink,
+    who: Participants,
+    channel: Channel | TimeChannel,
+    path_gain: FloatArray,
+    noise: Noise,
+) -> power.Precoding:
+    """Return what clients and server do on each carrier, by ``link.control``."""
+    if link.control == "inversion":
+        return power.invert(channel.response, channel.estimate, path_gain, link.truncation)
+    # the elements that carry entries share a round's power; padding takes none
+    share = who.per_client("power", link.power) / -(-who.length // 2)
+    return power.mmse(channel.response, channel.estimate, path_gain, share, 2 * noise.variance)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """How the server compensates for truncated carriers.
+
+    Attributes
+    ----------
+    kind : {"none", "expected", "active"}
+        "none" under MMSE control, which does not truncate.
+    active_probability : ndarray of float, shape [num_clients, num_carriers], or None
+        Probability of being active, used by "expected".
     """
 
-    fading: Fading = field(default_factory=Rayleigh)
-    csi: Csi = field(default_factory=PerfectCsi)
-    truncation: float = 0.0
-    correction: str = "none"
-    control: str = "inversion"
+    kind: str
+    active_probability: FloatArray | None = None
 
-    @property
-    @abstractmethod
-    def channel_grid(self) -> OfdmGrid:
-        """The carriers that pilots and fading see."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_fading(self.fading)
-        instance_with("csi", self.csi, "estimate", "PerfectCsi() or PilotCsi()")
-        assign(
-            self,
-            truncation=number("truncation", self.truncation, least=0),
-            correction=choice("correction", self.correction, ("none", "expected", "active")),
-            control=choice("control", self.control, ("inversion", "mmse")),
-        )
-        if self.correction == "expected" and self.fading.law is None:
-            raise ValueError(
-                f"correction = 'expected' is not allowed with {type(self.fading).__name__}, whose "
-                "law is not known: give 'active' or 'none'"
-            )
-
-    def draw_channels(self, opening: Opening, num_slots: int) -> list[Channel]:
-        return draw_channels(
-            self.channel_grid,
-            self.fading,
-            self.csi,
-            clients=opening.clients,
-            path_gain=self.path_gains(opening),
-            num_slots=num_slots,
-            time=opening.time,
-            rngs=opening.rngs,
-            device_rngs=opening.device_rngs,
-        )
-
-    def precodings(
-        self, opening: Opening, channels: Sequence[Channel | TimeChannel], noise: Noise
-    ) -> list[power.Precoding]:
-        path_gain = self.path_gains(opening)
-        if self.control == "inversion":
-            return [power.invert(channel, path_gain, self.truncation) for channel in channels]
-        # the elements that carry entries share a round's power; padding takes none
-        share = self.powers(opening) / -(-opening.length // 2)
-        return [
-            power.mmse(channel, path_gain, share, 2 * float(variance))
-            for channel, variance in zip(channels, noise.variance, strict=True)
-        ]
-
-    def expected_active(self, opening: Opening) -> NDArray[np.float64] | None:
-        """[num_clients, num_carriers], P(active), where ``correction`` asks for it."""
-        if self.correction != "expected":
-            return None
-        assert self.fading.law is not None
-        errors = self.csi.error_variance(self.channel_grid, self.path_gains(opening))
+    @classmethod
+    def of(cls, link: FadedLink, grid: OfdmGrid, path_gain: FloatArray) -> Correction:
+        """Return the correction of a link, whose pilots are observed on ``grid``."""
+        if link.control == "mmse" or link.correction == "none":
+            return NO_CORRECTION
+        if link.correction == "active":
+            return cls("active")
+        assert link.fading.law is not None
+        errors = link.csi.error_variance(grid, path_gain)
         different, place = np.unique(errors, return_inverse=True)
-        chance = power.active_probability(self.truncation, self.fading.law, different)
-        return chance[place].reshape(errors.shape)
+        chance = power.active_probability(link.truncation, link.fading.law, different)
+        return cls("expected", chance[place].reshape(errors.shape))
 
-    def make_up(
-        self,
-        active: NDArray[np.bool_],
-        weights: NDArray[np.float64],
-        chance: NDArray[np.float64] | None,
-    ) -> NDArray[np.float32] | None:
-        """``correction`` as a factor on what was received, [1 or num_slots, num_carriers].
+    def factor(self, active: BoolArray, weights: FloatArray | None) -> Float32Array | None:
+        """Return the factor on what was received, [1 or num_slots, num_carriers]; None for 1.
 
-        active : [num_clients, num_slots, num_carriers]
-        weights : [num_clients], of sum 1
-        chance : as ``expected_active`` gives it
+        Parameters
+        ----------
+        active : ndarray of bool, shape [num_clients, num_slots, num_carriers]
+            Where each client sends.
+        weights : ndarray of float, shape [num_clients], or None
+            Client weights, summing to 1; None means equal weights.
         """
-        if self.correction == "none" or self.control == "mmse":
+        if self.kind == "none":
             return None
-        if chance is None:
+        if weights is None:
+            weights = np.full(len(active), 1 / len(active))
+        if self.active_probability is None:
             heard = np.einsum("i,isk->sk", weights, active)
         else:
-            heard = (weights @ chance)[None, :]
+            heard = (weights @ self.active_probability)[None, :]
         factor = np.divide(1, heard, out=np.zeros_like(heard), where=heard > power.SMALLEST)
         return factor.astype(np.float32)
+
+
+NO_CORRECTION = Correction("none")
+
+
+def check_block_options(link: BlockLink) -> None:
+    """Validate the options of a link that sends blocks of OFDM symbols."""
+    typed("grid", link.grid, OfdmGrid, "an OfdmGrid")
+    assign(
+        link,
+        budget=choice("budget", link.budget, ("symbol", "round")),
+        engine=choice("engine", link.engine, ("fast", "sionna")),
+    )
+    if link.interleaver_seed is not None:
+        seed = integer("interleaver_seed", link.interleaver_seed, least=0)
+        assign(link, interleaver_seed=seed)
+
+
+def block_budget(link: BlockLink, who: Participants, packing: Packing) -> FloatArray:
+    """Return the energy that each client may spend, [num_clients, L or 1]."""
+    powers = who.per_client("power", link.power)[:, None]
+    if link.budget == "round":
+        return powers
+    budget = np.empty((who.num_clients, packing.num_symbols))
+    budget[...] = powers / packing.num_symbols
+    return budget
+
+
+def pilot_energy(link: BlockLink, who: Participants) -> FloatArray | float:
+    """Return what each client spends on the pilots in the grid, [num_clients].
+
+    A pilot has the budgeted mean power of an element of data.
+    """
+    if not link.grid.pilots:
+        return 0.0
+    return who.per_client("power", link.power) * link.grid.pilots / link.grid.num_carriers
+
+
+def block_report(
+    packing: Packing, precoding: power.Precoding, pilot_symbols: int
+) -> dict[str, Any]:
+    """Return the diagnostics of a block that do not depend on what is sent."""
+    symbols, duration = packing.num_symbols, packing.grid.symbol_duration
+    fraction = precoding.active_fraction
+    return {
+        "active_fraction": fraction,
+        "silent": fraction == 0,
+        "symbols": np.int64(symbols),
+        "pilot_symbols": np.int64(pilot_symbols),
+        "airtime": np.float64((symbols + pilot_symbols) * duration),
+        "pilot_airtime": np.float64(pilot_symbols * duration),
+    }

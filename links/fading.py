@@ -1,37 +1,82 @@
-"""The fading extension of the same paper (end of section V): one known complex gain a client and
-round, undone at the transmitter.
+"""The fading extension of the paper (H. Yang et al., end of section V).
+
+One known complex gain per client and round, undone at the transmitter:
 
     z_i = beta alpha_i Delta_i / (tau_i h_i),   ||z_i||^2 <= P_i
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import NDArray
-
-from links.faded import FadedLink
-from links.flat import FlatPrecoding, FlatSlot
-from links.gaussian import BANDWIDTH, channel_uses
-from links.opening import BaseLink, Opening
-from phy.checks import assign, number
+from links.faded import Correction, check_fading_options, precode
+from links.flat import BANDWIDTH, FlatMedium, channel_uses
+from links.radio import DEFAULT_SNR_DB, BaseLink, Participants, check_radio_options, noise_of
+from links.uplink import Uplink
+from otafl._base.names import options
+from otafl._base.validation import Scalars, assign, number
+from phy.channel import draw_channel
+from phy.csi import Csi, PerfectCsi
+from phy.fading import Fading, Rayleigh
 from phy.grid import OfdmGrid
 
 
+@options
 @dataclass(frozen=True, kw_only=True)
-class FadingLink(FadedLink, BaseLink["FadingSlot"]):
-    """One complex gain a client and round; a frequency-selective fading is taken at its centre.
+class FadingLink(BaseLink):
+    """One complex gain per client and round; frequency-selective fading is taken at its centre.
 
-    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
-    fading, csi, truncation, correction, control : see :class:`links.faded.FadedLink`
-    bandwidth : complex channel uses a second, each of two entries; for the airtime only [Hz]
+    Parameters
+    ----------
+    snr_db : float or None
+        Block SNR, reference_power / sigma_c^2 [dB]; inf for no noise. 10 dB unless
+        ``entry_snr_db`` is given.
+    entry_snr_db : float or None
+        SNR of a single entry, reference_power / (d sigma_c^2) [dB], instead of ``snr_db``.
+    power : float or sequence of float
+        Limit on the energy of a round: a scalar, or one value per client by global index. From
+        1e-12 to 1e12.
+    path_gain : float or sequence of float
+        Mean power of the channel: a scalar, or one value per client by global index. From 1e-12 to
+        1e6.
+    reference_power : float
+        The power that the SNR refers to.
+    fading : Fading
+        How the channels behave. Default: ``Rayleigh()``.
+    csi : Csi
+        What clients know of their channels. Default: ``PerfectCsi()``.
+    truncation : float
+        Under inversion, a client is silent where its estimate of |h|^2, path gain divided out, is
+        not above this.
+    correction : {"none", "expected", "active"}
+        How the server compensates for silent clients. "none" leaves their part out, which for a
+        link that carries models acts as weight decay. "expected" divides by the probability
+        of being active; with CSI of error variance v the factor 1 / (1 + v) remains. "active"
+        divides by the weight of the active clients, and returns 0 where no client is active: a
+        ratio estimator, biased when weights and data differ between clients.
+    control : {"inversion", "mmse"}
+        Channel inversion, or MMSE power control, which accepts misalignment on weak channels in
+        return for less noise and does not truncate; optimal for symbols with unit variance after
+        the gain, the same for all clients (see :mod:`phy.power`).
+    bandwidth : float
+        Complex channel uses per second, each of two entries; for the airtime only [Hz].
     """
 
+    snr_db: float | None = DEFAULT_SNR_DB
+    entry_snr_db: float | None = None
+    power: Scalars = 1.0
+    path_gain: Scalars = 1.0
+    reference_power: float = 1.0
+    fading: Fading = field(default_factory=Rayleigh)
+    csi: Csi = field(default_factory=PerfectCsi)
+    truncation: float = 0.0
+    correction: str = "none"
+    control: str = "inversion"
     bandwidth: float = BANDWIDTH
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_radio_options(self)
+        check_fading_options(self)
         assign(self, bandwidth=number("bandwidth", self.bandwidth, above=0))
 
     @property
@@ -43,33 +88,32 @@ class FadingLink(FadedLink, BaseLink["FadingSlot"]):
             guards=(0, 0),
             dc_null=False,
             subcarrier_spacing=self.bandwidth,
-            # a slot as long as the default grid's: links look at a moving channel at one instant
+            # a slot as long as the default grid's, in whose middle a moving channel is taken
             symbols_per_slot=max(1, round(OfdmGrid().slot_duration * self.bandwidth)),
         )
 
-    def _open(self, opening: Opening) -> FadingSlot:
-        return FadingSlot(self, opening)
-
-
-class FadingSlot(FlatSlot):
-    """One round. ``channels``, of each trial, are there to be looked at."""
-
-    def __init__(self, link: FadingLink, opening: Opening) -> None:
-        self.link = link
-        self.channels = link.draw_channels(opening, num_slots=1)
-        self._chance = link.expected_active(opening)
-        noise = link.noise_of(opening)
-        each = link.precodings(opening, self.channels, noise)
-        precoding = FlatPrecoding(
-            cost=np.array([one.cost[:, 0, 0] for one in each]),
-            weight=np.array([one.weight[:, 0, 0] for one in each]),
-            scale=np.array([one.scale[0, 0] for one in each]),
-            active=np.array([one.active[:, 0, 0] for one in each]),
+    def _open(self, who: Participants) -> Uplink:
+        grid, noise = self.channel_grid, noise_of(self, who.length)
+        path_gain = who.per_client("path_gain", self.path_gain)
+        budget = who.per_client("power", self.power)[:, None]
+        channel = draw_channel(
+            grid,
+            self.fading,
+            self.csi,
+            path_gain=path_gain,
+            num_symbols=grid.symbols_per_slot,
+            **who.drawing,
         )
-        report = channel_uses(link.bandwidth, opening, link.csi.pilots_per_slot)
-        super().__init__(opening, link.powers(opening), precoding, noise, report)
-
-    def _made_up(self, trial: int, received: NDArray, weights: NDArray[np.float64]) -> NDArray:
-        active = self.precoding.active[trial, :, None, None]
-        factor = self.link.make_up(active, weights, self._chance)
-        return received if factor is None else received * factor[0, 0]
+        precoding = precode(self, who, channel, path_gain, noise)
+        medium = FlatMedium(
+            cost=precoding.cost[:, 0, 0],
+            arrival=precoding.arrival[:, 0, 0],
+            active=precoding.active[:, 0, 0],
+            scale=float(precoding.scale[0, 0]),
+            noise=noise,
+            rng=who.rng,
+            report=channel_uses(who.length, self.bandwidth, self.csi.pilots_per_slot),
+            correction=Correction.of(self, grid, path_gain),
+            channel=channel,
+        )
+        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)

@@ -1,5 +1,7 @@
-"""The Gaussian multiple-access channel of H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air
-Federated Learning with Joint Adaptive Computation and Power Control", section III.B.
+"""The Gaussian multiple-access channel of the paper.
+
+H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-air federated learning with joint adaptive
+computation and power control", section III.B:
 
     y = sum_i z_i + w,   w ~ N(0, sigma_c^2 I),   ||z_i||^2 <= P_i
 
@@ -18,58 +20,67 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from links.flat import FlatPrecoding, FlatSlot
-from links.opening import BaseLink, Opening
-from links.radio import RadioLink
-from phy.checks import assign, number
-
-BANDWIDTH = 12e6
-"""Of the default OFDM grid: 400 carriers of 30 kHz [Hz]."""
+from links.flat import BANDWIDTH, FlatMedium, channel_uses
+from links.radio import DEFAULT_SNR_DB, BaseLink, Participants, check_radio_options, noise_of
+from links.uplink import Uplink
+from otafl._base.names import options
+from otafl._base.validation import Scalars, assign, number
 
 
-def channel_uses(
-    bandwidth: float, opening: Opening, pilots: int = 0
-) -> dict[str, NDArray[np.float64]]:
-    """What two entries a channel use, ``bandwidth`` uses a second, take of the air."""
-    uses = -(-opening.length // 2) + pilots
-    return {
-        "airtime": np.full(opening.num_trials, uses / bandwidth),
-        "pilot_airtime": np.full(opening.num_trials, pilots / bandwidth),
-    }
-
-
+@options
 @dataclass(frozen=True, kw_only=True)
-class GaussianLink(RadioLink, BaseLink[FlatSlot]):
+class GaussianLink(BaseLink):
     """The paper's MAC: the sum of what is sent, and Gaussian noise.
 
-    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
-    bandwidth : complex channel uses a second, each of two entries; for the airtime only [Hz]
+    Parameters
+    ----------
+    snr_db : float or None
+        Block SNR, reference_power / sigma_c^2 [dB]; inf for no noise. 10 dB unless
+        ``entry_snr_db`` is given.
+    entry_snr_db : float or None
+        SNR of a single entry, reference_power / (d sigma_c^2) [dB], instead of ``snr_db``.
+    power : float or sequence of float
+        Limit on the energy of a round: a scalar, or one value per client by global index. From
+        1e-12 to 1e12.
+    path_gain : float or sequence of float
+        Mean power of the channel: a scalar, or one value per client by global index. From 1e-12 to
+        1e6.
+    reference_power : float
+        The power that the SNR refers to.
+    bandwidth : float
+        Complex channel uses per second, each of two entries; for the airtime only [Hz].
 
     Examples
     --------
-    >>> slot = GaussianLink(snr_db=np.inf).open(2, 4, np.random.default_rng(1))
+    >>> uplink = GaussianLink(snr_db=np.inf).open(2, 4, np.random.default_rng(1))
     >>> signals = [[1, 2, 3, 4], [1, 1, 1, 1]]
-    >>> print(f"{slot.max_gain(signals):.4f}")  # 1 / sqrt(1 + 4 + 9 + 16)
+    >>> print(f"{uplink.max_gain(signals):.4f}")  # 1 / sqrt(1 + 4 + 9 + 16)
     0.1826
-    >>> slot.send(signals, gain=0.18).total
+    >>> uplink.send(signals, gain=0.18).total
     array([2., 3., 4., 5.])
     """
 
+    snr_db: float | None = DEFAULT_SNR_DB
+    entry_snr_db: float | None = None
+    power: Scalars = 1.0
+    path_gain: Scalars = 1.0
+    reference_power: float = 1.0
     bandwidth: float = BANDWIDTH
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_radio_options(self)
         assign(self, bandwidth=number("bandwidth", self.bandwidth, above=0))
 
-    def _open(self, opening: Opening) -> FlatSlot:
-        shape = (opening.num_trials, opening.num_clients)
-        precoding = FlatPrecoding(
-            cost=np.broadcast_to(1 / self.path_gains(opening), shape),
-            weight=np.ones(shape, np.float32),
-            scale=np.ones(opening.num_trials),
-            active=np.ones(shape, bool),
+    def _open(self, who: Participants) -> Uplink:
+        medium = FlatMedium(
+            cost=1 / who.per_client("path_gain", self.path_gain),
+            arrival=np.ones(who.num_clients, np.float32),
+            active=np.ones(who.num_clients, bool),
+            scale=1.0,
+            noise=noise_of(self, who.length),
+            rng=who.rng,
+            report=channel_uses(who.length, self.bandwidth),
         )
-        report = channel_uses(self.bandwidth, opening)
-        return FlatSlot(opening, self.powers(opening), precoding, self.noise_of(opening), report)
+        budget = who.per_client("power", self.power)[:, None]
+        return Uplink(who.clients, who.length, budget, medium)

@@ -2,68 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from links.opening import BaseLink, Opening
-from links.slot import BaseSlot, exact_sum
+from links.radio import BaseLink, Participants
+from links.uplink import Received, Uplink, exact_sum
+from otafl._base.arrays import FloatArray
+from otafl._base.names import options
 
 
+@options
 @dataclass(frozen=True)
-class IdealLink(BaseLink["UnboundSlot"]):
+class IdealLink(BaseLink):
     """The exact sum, which takes no time and no energy and has no budget.
 
     Examples
     --------
-    >>> slot = IdealLink().open(2, 3, np.random.default_rng(1))
-    >>> slot.send([[1, 2, 3], [4, 5, 6]], gain=1).total
+    >>> uplink = IdealLink().open(2, 3, np.random.default_rng(1))
+    >>> uplink.send([[1, 2, 3], [4, 5, 6]], gain=1).total
     array([5., 7., 9.])
     """
 
-    def _open(self, opening: Opening) -> UnboundSlot:
-        return UnboundSlot(opening)
+    def _open(self, who: Participants) -> Uplink:
+        return Uplink(who.clients, who.length, unlimited(who.num_clients), IdealMedium())
 
 
-class UnboundSlot(BaseSlot):
-    """A round without budgets, in which how large a signal is costs nothing."""
+def unlimited(num_clients: int) -> FloatArray:
+    """Return the budget of a link that has none, [num_clients, 1]."""
+    return np.full((num_clients, 1), np.inf)
 
-    def __init__(self, opening: Opening) -> None:
-        super().__init__(opening, np.full((opening.num_clients, 1), np.inf))
 
-    def _moderated(
-        self,
-        work: Callable[[int, NDArray], tuple[Any, NDArray[np.float64]]],
-        signals: NDArray,
-    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.float64]]:
-        for trial, vectors in enumerate(signals):
-            self._refuse_infinite(trial, vectors)
-        done = [work(trial, vectors) for trial, vectors in enumerate(signals)]
-        results, energy = zip(*done, strict=True)
-        return list(results), np.array(energy), np.ones(len(signals))
+class IdealMedium:
+    """Adds signals up."""
 
-    def _hold_budgets(self, spent: NDArray[np.float64]) -> None:
-        """There are none."""
+    def energy(self, signals: NDArray) -> FloatArray:
+        """Return zero."""
+        return np.zeros((len(signals), 1))
 
-    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-        return exact_sum(signals), np.zeros((len(signals), 1))
+    def superpose(self, signals: NDArray) -> tuple[NDArray, FloatArray]:
+        """Return the exact sum."""
+        return exact_sum(signals), self.energy(signals)
 
-    def _receive(
-        self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
-    ) -> tuple[NDArray, dict[str, float]]:
-        return arrived, {}
+    def receive(
+        self, arrived: NDArray, gain: float, spent: FloatArray, weights: FloatArray | None
+    ) -> Received:
+        """Return the sum as it is."""
+        return Received(arrived, quiet_report(len(spent)))
 
-    def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
-        nothing, no_limit = np.zeros(len(spent)), np.full(len(spent), np.inf)
-        return {
-            "snr_db": no_limit,
-            "entry_snr_db": no_limit,
-            "active_fraction": np.ones(spent.shape[:2]),
-            "silent": np.zeros(spent.shape[:2], bool),
-            "airtime": nothing,
-            "pilot_airtime": nothing,
-            "radiated_energy": spent[..., 0],
-        }
+
+def quiet_report(num_clients: int) -> dict[str, NDArray | np.float64]:
+    """Return diagnostics of a round with no noise, no silent clients, no airtime and no energy."""
+    return {
+        "snr_db": np.float64(np.inf),
+        "entry_snr_db": np.float64(np.inf),
+        "active_fraction": np.ones(num_clients),
+        "silent": np.zeros(num_clients, bool),
+        "airtime": np.float64(0),
+        "pilot_airtime": np.float64(0),
+        "radiated_energy": np.zeros(num_clients),
+    }

@@ -7,36 +7,64 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from links.faded import check_fading, check_grid
-from links.ideal import UnboundSlot
-from links.opening import BaseLink, Opening
-from links.radio import RadioLink
-from phy.channel import draw_channels, refuse_longer_than_prefix
-from phy.checks import assign, integer, number
+from links.faded import FADING
+from links.ideal import quiet_report, unlimited
+from links.radio import DEFAULT_SNR_DB, BaseLink, Noise, Participants, check_radio_options, noise_of
+from links.uplink import Received, Uplink
+from otafl._base.arrays import FloatArray, Rng
+from otafl._base.names import options
+from otafl._base.validation import Scalars, assign, integer, number, typed
+from phy.channel import draw_channel, refuse_longer_than_prefix
 from phy.csi import PerfectCsi
 from phy.digital import SCALE_BITS, quantise, spectral_efficiency
 from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
 
 
+@options
 @dataclass(frozen=True, kw_only=True)
-class OrthogonalLink(RadioLink, BaseLink["OrthogonalSlot"]):
+class OrthogonalLink(BaseLink):
     """Each client's vector quantised, coded and sent alone on the whole grid, one after another.
 
     A client radiates as in an over-the-air round, ``power`` / L in each OFDM symbol, with L the
-    symbols that the analog block would take, and goes on until its bits are through, at the
+    symbols that the analog block would take, and continues until its bits are through, at the
     rate that its channel carries: min(log2(1 + SNR / gap), max_efficiency) on every carrier, known
-    to both ends and without errors. So there is no budget to hold, and no channel noise: what
+    to both ends and without errors. So there is no budget to keep and no channel noise: what
     remains is the rounding. Time and energy are what differs.
 
-    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
-    bits : of an entry, by stochastic rounding between its vector's extremes
-    gap_db : what a practical code loses to Shannon's [dB]
-    max_efficiency : bits a resource element at most; 8 is 256-QAM
-    grid, fading : as in :class:`~links.ofdm.OfdmLink`; a moving channel is taken as it is when
-        the round begins
+    Parameters
+    ----------
+    snr_db : float or None
+        Block SNR, reference_power / sigma_c^2 [dB]; inf for no noise. 10 dB unless
+        ``entry_snr_db`` is given.
+    entry_snr_db : float or None
+        SNR of a single entry, reference_power / (d sigma_c^2) [dB], instead of ``snr_db``.
+    power : float or sequence of float
+        Energy that an analog round may take: a scalar, or one value per client by global index.
+        From 1e-12 to 1e12.
+    path_gain : float or sequence of float
+        Mean power of the channel: a scalar, or one value per client by global index. From 1e-12 to
+        1e6.
+    reference_power : float
+        The power that the SNR refers to.
+    grid : OfdmGrid
+        Numerology. Default: ``OfdmGrid()``, 400 carriers of 30 kHz.
+    fading : Fading
+        How the channels behave. Default: ``Tdl("A")``. A moving channel is taken in the middle of
+        the round's first slot.
+    bits : int
+        Bits per entry, by stochastic rounding between its vector's extremes.
+    gap_db : float
+        SNR gap of a practical code to capacity [dB].
+    max_efficiency : float
+        Bits per resource element at most; 8 is 256-QAM.
     """
 
+    snr_db: float | None = DEFAULT_SNR_DB
+    entry_snr_db: float | None = None
+    power: Scalars = 1.0
+    path_gain: Scalars = 1.0
+    reference_power: float = 1.0
     grid: OfdmGrid = field(default_factory=OfdmGrid)
     fading: Fading = field(default_factory=Tdl)
     bits: int = 8
@@ -44,86 +72,103 @@ class OrthogonalLink(RadioLink, BaseLink["OrthogonalSlot"]):
     max_efficiency: float = 8.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        check_radio_options(self)
+        typed("fading", self.fading, Fading, FADING)
+        typed("grid", self.grid, OfdmGrid, "an OfdmGrid")
         assign(
             self,
-            bits=integer("bits", self.bits, least=1),
+            bits=integer("bits", self.bits, least=1, most=32),
             gap_db=number("gap_db", self.gap_db, least=0),
             max_efficiency=number("max_efficiency", self.max_efficiency, above=0),
         )
-        if self.bits > 32:
-            raise ValueError(f"bits = {self.bits} is not allowed: give 1 to 32")
-        check_fading(self.fading)
-        check_grid(self.grid)
         if self.fading.delays is not None:
             refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
 
-    def _open(self, opening: Opening) -> OrthogonalSlot:
-        return OrthogonalSlot(self, opening)
+    def _open(self, who: Participants) -> Uplink:
+        grid, noise = self.grid, noise_of(self, who.length)
+        path_gain = who.per_client("path_gain", self.path_gain)
+        num_symbols = grid.num_symbols(who.length)
+        symbol_energy = who.per_client("power", self.power) / num_symbols
+        channel = draw_channel(
+            grid,
+            self.fading,
+            PerfectCsi(),
+            path_gain=path_gain,
+            num_symbols=min(num_symbols, grid.symbols_per_slot),
+            **who.drawing,
+        )
+        element_energy = (symbol_energy / grid.num_carriers * path_gain)[:, None]
+        strength = np.square(np.abs(channel.response[:, 0]), dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            snr = strength * element_energy / (2 * np.float64(noise.variance))
+            efficiency = spectral_efficiency(snr, self.gap_db, self.max_efficiency).mean(axis=1)
+            payload = self.bits * who.length + SCALE_BITS
+            symbols = np.ceil(payload / (grid.num_carriers * efficiency))
+        medium = OrthogonalMedium(
+            grid=grid,
+            bits=self.bits,
+            efficiency=efficiency,
+            symbols=symbols,
+            round_energy=symbols * symbol_energy,
+            noise=noise,
+            rng=who.rng,
+        )
+        budget = unlimited(who.num_clients)
+        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)
 
 
-class OrthogonalSlot(UnboundSlot):
-    """One round, client after client. Its energy has one column: the whole round's.
+@dataclass(frozen=True)
+class OrthogonalMedium:
+    """One client after another. Its energy has one column: the whole round's.
 
-    efficiency : [trials, num_clients], bits a resource element that each channel carries
-    symbols : [trials, num_clients], OFDM symbols that each client takes
+    Attributes
+    ----------
+    grid : OfdmGrid
+        Numerology.
+    bits : int
+        Bits per entry.
+    efficiency : ndarray of float, shape [num_clients]
+        Bits per resource element that each channel carries.
+    symbols : ndarray of float, shape [num_clients]
+        OFDM symbols that each client takes.
+    round_energy : ndarray of float, shape [num_clients]
+        Energy of each client's data.
+    noise : Noise
+        Noise level.
+    rng : numpy.random.Generator
+        Source of the rounding.
     """
 
-    def __init__(self, link: OrthogonalLink, opening: Opening) -> None:
-        super().__init__(opening)
-        self.link = link
-        grid, path_gain = link.grid, link.path_gains(opening)
-        channels = draw_channels(
-            grid,
-            link.fading,
-            PerfectCsi(),
-            clients=opening.clients,
-            path_gain=path_gain,
-            num_slots=1,
-            time=opening.time,
-            rngs=opening.rngs,
-            device_rngs=opening.device_rngs,
-        )
-        symbol_energy = link.powers(opening) / grid.num_symbols(opening.length)
-        element_energy = (symbol_energy / grid.num_carriers * path_gain)[:, None]
-        self._noise = link.noise_of(opening)
-        responses = np.array([channel.response[:, 0] for channel in channels])
-        strength = np.square(np.abs(responses), dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            snr = strength * element_energy / (2 * self._noise.variance[:, None, None])
-        efficiency = spectral_efficiency(snr, link.gap_db, link.max_efficiency)
-        self.efficiency = efficiency.mean(axis=-1)
-        payload = link.bits * opening.length + SCALE_BITS
-        with np.errstate(divide="ignore"):
-            self.symbols = np.ceil(payload / (grid.num_carriers * self.efficiency))
-        self._round_energy = (self.symbols * symbol_energy)[..., None]
+    grid: OfdmGrid
+    bits: int
+    efficiency: FloatArray
+    symbols: FloatArray
+    round_energy: FloatArray
+    noise: Noise
+    rng: Rng
 
-    def _energy(self, trial: int, signals: NDArray) -> NDArray[np.float64]:
+    def energy(self, signals: NDArray) -> FloatArray:
+        """Return zero: what the round takes does not depend on the signals."""
         return np.zeros((len(signals), 1))
 
-    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
-        return signals, self._energy(trial, signals)  # nothing adds up in the air
+    def superpose(self, signals: NDArray) -> tuple[NDArray, FloatArray]:
+        """Return the signals: nothing adds up in the air."""
+        return signals, self.energy(signals)
 
-    def _receive(
-        self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
-    ) -> tuple[NDArray, dict[str, float]]:
-        rng, bits = self._opening.rngs[trial], self.link.bits
+    def receive(
+        self, arrived: NDArray, gain: float, spent: FloatArray, weights: FloatArray | None
+    ) -> Received:
+        """Return the sum of the quantised vectors."""
         total = np.zeros(arrived.shape[1])
         for vector in arrived:
-            total += quantise(vector, bits, rng)
-        return total, {}
-
-    def _spent(
-        self, energy: NDArray[np.float64], gains: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return self._round_energy
-
-    def _diagnostics(self, spent: NDArray[np.float64]) -> dict[str, NDArray]:
-        grid = self.link.grid
-        return {
-            **super()._diagnostics(spent),
-            **self._noise.report,
-            "symbols": self.symbols.sum(axis=-1),
-            "airtime": self.symbols.sum(axis=-1) * grid.symbol_duration,
-            "radiated_energy": spent[..., 0] * (1 + grid.cp_length / grid.fft_size),
+            total += quantise(vector, self.bits, self.rng)
+        grid, symbols = self.grid, self.symbols.sum()
+        prefix = 1 + grid.cp_length / grid.fft_size
+        diagnostics = {
+            **quiet_report(len(arrived)),
+            **self.noise.report,
+            "symbols": symbols,
+            "airtime": symbols * grid.symbol_duration,
+            "radiated_energy": self.round_energy * (1 + grid.pilots / grid.num_carriers) * prefix,
         }
+        return Received(total, diagnostics, self.round_energy[:, None])

@@ -1,4 +1,4 @@
-"""Power and noise, defined once for every link.
+"""Power, noise and participants, defined once for every link.
 
 Block SNR, the paper's: snr_db = reference_power / sigma_c^2, with sigma_c^2 the noise variance of
 a real entry. Entry SNR: entry_snr_db = reference_power / (d sigma_c^2), the Es/N0 of a resource
@@ -9,126 +9,217 @@ has variance N0 = 2 sigma_c^2. Changing a client's power changes no noise.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from links.opening import Opening
-from phy.checks import Scalars, assign, number, numbers_each
+from links.uplink import Uplink
+from otafl._base.arrays import FloatArray, IntArray, Rng
+from otafl._base.decibels import from_db
+from otafl._base.names import check_names
+from otafl._base.validation import OptionError, Scalars, assign, integer, number, scalars, typed
 
-DEFAULT_SNR_DB = 10.0
-WEAKEST, STRONGEST = 1e-30, 1e30  # powers that float32 can work with
+
+class _DefaultSnr(float):
+    """Sentinel default, so that an explicit ``snr_db=10.0`` can be told from the default."""
+
+    def __reduce__(self) -> str:
+        return "DEFAULT_SNR_DB"  # pickled by name
+
+
+DEFAULT_SNR_DB = _DefaultSnr(10.0)
+
+WEAKEST, STRONGEST = 1e-12, 1e12  # powers, which leave float32 room for signals
+LARGEST_PATH_GAIN = 1e6
+
+
+@dataclass(frozen=True)
+class Participants:
+    """Who takes part in a round, and when.
+
+    Attributes
+    ----------
+    num_clients, length : int
+        Clients, and entries of a vector.
+    clients : ndarray of int, shape [num_clients]
+        Global indices.
+    everyone : bool
+        Whether the indices are simply the first ones.
+    time : float
+        Time since the start of the run [s].
+    rng : numpy.random.Generator
+        Source of everything that is redrawn each round.
+    device_rng : numpy.random.Generator or None
+        Determines per-device quantities; None means that new devices are drawn.
+    """
+
+    num_clients: int
+    length: int
+    clients: IntArray
+    everyone: bool
+    time: float
+    rng: Rng
+    device_rng: Rng | None
+
+    @property
+    def drawing(self) -> dict[str, Any]:
+        """For whom, when and from what channels are drawn, as keyword arguments."""
+        rngs = {"rng": self.rng, "device_rng": self.device_rng}
+        return {"clients": self.clients, "time": self.time, **rngs}
+
+    def per_client(self, name: str, value: Scalars) -> FloatArray:
+        """Return a link's option as one value per client that takes part, [num_clients]."""
+        if not isinstance(value, tuple):
+            return np.full(self.num_clients, value)
+        if self.everyone and len(value) != self.num_clients:
+            raise OptionError(
+                name,
+                f"a scalar or one value for each of the {self.num_clients} clients (or say which "
+                "clients take part)",
+                got=f"{len(value)} values",
+            )
+        if self.clients.max() >= len(value):
+            raise OptionError(
+                name,
+                f"a scalar or one value per client: client {self.clients.max()} takes part",
+                got=f"{len(value)} values",
+            )
+        return np.array(value)[self.clients]
+
+
+class BaseLink(ABC):
+    """Validates who takes part in a round; a link implements ``_open``."""
+
+    @check_names
+    def open(
+        self,
+        num_clients: int,
+        length: int,
+        rng: Rng,
+        *,
+        clients: ArrayLike | None = None,
+        time: float = 0.0,
+        device_rng: Rng | None = None,
+    ) -> Uplink:
+        """Open the link for one round: draw channels and estimate them.
+
+        Parameters
+        ----------
+        num_clients : int
+            Clients that take part.
+        length : int
+            Entries of each client's vector.
+        rng : numpy.random.Generator
+            Source of everything that is redrawn each round.
+        clients : array_like of int, shape [num_clients], optional
+            Global indices of the clients that take part; by default the first ones.
+        time : float
+            Time since the start of the run [s].
+        device_rng : numpy.random.Generator, optional
+            Identical in every round; determines per-device quantities. Its state is not advanced.
+            If omitted, new devices are drawn.
+
+        Returns
+        -------
+        Uplink
+        """
+        num_clients = integer("num_clients", num_clients, least=1)
+        if clients is None:
+            chosen = np.arange(num_clients)
+        else:
+            chosen = np.asarray(clients)
+            if (
+                chosen.shape != (num_clients,)
+                or chosen.dtype.kind not in "iu"
+                or (chosen < 0).any()
+                or len(np.unique(chosen)) != num_clients
+            ):
+                raise OptionError("clients", f"{num_clients} different indices >= 0", clients)
+            chosen = chosen.astype(np.int64)
+        typed("rng", rng, Rng, "a numpy.random.Generator")
+        typed("device_rng", device_rng, Rng | None, "a numpy.random.Generator or None")
+        return self._open(
+            Participants(
+                num_clients,
+                integer("length", length, least=1),
+                chosen,
+                clients is None,
+                number("time", time),
+                rng,
+                device_rng,
+            )
+        )
+
+    @abstractmethod
+    def _open(self, who: Participants) -> Uplink: ...
+
+
+def check_radio_options(link: Any) -> None:
+    """Validate the options of a link with a transmitter; call it in ``__post_init__``."""
+    snr_db = link.snr_db
+    if link.entry_snr_db is not None:
+        if snr_db is not None and not isinstance(snr_db, _DefaultSnr):
+            raise ValueError(
+                "only one of snr_db and entry_snr_db may be given (the other as None), got "
+                f"snr_db = {snr_db!r} and entry_snr_db = {link.entry_snr_db!r}"
+            )
+        entry_snr_db = number("entry_snr_db", link.entry_snr_db, least=-200, infinite=True)
+        assign(link, snr_db=None, entry_snr_db=entry_snr_db)
+    elif not isinstance(snr_db, _DefaultSnr):
+        assign(link, snr_db=number("snr_db", snr_db, least=-200, infinite=True))
+    assign(
+        link,
+        power=scalars("power", link.power, least=WEAKEST, most=STRONGEST),
+        path_gain=scalars("path_gain", link.path_gain, least=WEAKEST, most=LARGEST_PATH_GAIN),
+        reference_power=number(
+            "reference_power", link.reference_power, least=WEAKEST, most=STRONGEST
+        ),
+    )
 
 
 class Noise(NamedTuple):
-    """How loud the noise is.
+    """Noise level.
 
-    snr_db, entry_snr_db : by both definitions
-    variance : sigma_c^2 of a real entry
+    Attributes
+    ----------
+    snr_db, entry_snr_db : float
+        Block SNR and entry SNR [dB].
+    variance : float
+        sigma_c^2 of a real entry.
     """
 
-    snr_db: NDArray[np.float64]
-    entry_snr_db: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    snr_db: float
+    entry_snr_db: float
+    variance: float
 
     @property
-    def std(self) -> NDArray[np.float64]:
-        return np.sqrt(self.variance)
+    def std(self) -> float:
+        """sigma_c."""
+        return math.sqrt(self.variance)
 
     @property
-    def report(self) -> dict[str, NDArray[np.float64]]:
-        return {"snr_db": self.snr_db, "entry_snr_db": self.entry_snr_db}
+    def report(self) -> dict[str, Any]:
+        """The two SNRs, as a round reports them."""
+        return {"snr_db": np.float64(self.snr_db), "entry_snr_db": np.float64(self.entry_snr_db)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class RadioLink:
-    """What every link with a transmitter takes.
-
-    snr_db : block SNR [dB], one or one a trial; inf is no noise; 10 dB if no SNR is given
-    entry_snr_db : SNR of a single entry [dB], instead of ``snr_db``
-    power : limit on the energy of a round, one or one a client (by global index)
-    path_gain : mean power of the channel, one or one a client (by global index)
-    reference_power : the power that the SNR speaks of
-    """
-
-    snr_db: Scalars | None = None
-    entry_snr_db: Scalars | None = None
-    power: Scalars = 1.0
-    path_gain: Scalars = 1.0
-    reference_power: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.snr_db is not None and self.entry_snr_db is not None:
-            raise ValueError(
-                f"snr_db = {self.snr_db!r} and entry_snr_db = {self.entry_snr_db!r}: give only one"
-            )
-        for name in ("snr_db", "entry_snr_db"):
-            if getattr(self, name) is not None:
-                checked = numbers_each(name, getattr(self, name), least=-200, infinite=True)
-                assign(self, **{name: checked})
-        assign(
-            self,
-            power=numbers_each("power", self.power, least=WEAKEST, most=STRONGEST),
-            path_gain=numbers_each("path_gain", self.path_gain, least=WEAKEST, most=STRONGEST),
-            reference_power=number(
-                "reference_power", self.reference_power, least=WEAKEST, most=STRONGEST
-            ),
-        )
-
-    def noise(self, length: int) -> Noise:
-        """For vectors of ``length`` entries; scalars, or one value a trial as the SNR was given."""
-        spread = 10 * math.log10(length)
-        if self.entry_snr_db is None:
-            given = DEFAULT_SNR_DB if self.snr_db is None else self.snr_db
-            block = np.asarray(given, np.float64)
-            entry = block - spread
-        else:
-            entry = np.asarray(self.entry_snr_db, np.float64)
-            block = entry + spread
-        return Noise(block, entry, self.reference_power * 10 ** (-block / 10))
-
-    def noise_of(self, opening: Opening) -> Noise:
-        """One value a trial."""
-        noise = self.noise(opening.length)
-        given, trials = noise.snr_db.shape, opening.num_trials
-        if given and (not opening.batched or given != (trials,)):
-            field = "snr_db" if self.entry_snr_db is None else "entry_snr_db"
-            have = f"there are {trials} trials" if opening.batched else "there is no trial axis"
-            raise ValueError(f"{field} has {given[0]} values, one a trial, but {have}")
-        return Noise(*(np.full(trials, level) for level in noise))
-
-    def powers(self, opening: Opening) -> NDArray[np.float64]:
-        """[num_clients] limits of those who take part."""
-        return _each_client("power", self.power, opening)
-
-    def path_gains(self, opening: Opening) -> NDArray[np.float64]:
-        """[num_clients] of those who take part."""
-        return _each_client("path_gain", self.path_gain, opening)
+def noise_of(link: Any, length: int) -> Noise:
+    """Return the noise of a link with a transmitter, for vectors of ``length`` entries."""
+    spread = 10 * math.log10(length)
+    if link.entry_snr_db is None:
+        block, entry = link.snr_db, link.snr_db - spread
+    else:
+        block, entry = link.entry_snr_db + spread, link.entry_snr_db
+    return Noise(block, entry, link.reference_power * from_db(-block))
 
 
-def _each_client(field: str, value: Scalars, opening: Opening) -> NDArray[np.float64]:
-    values = np.asarray(value, np.float64)
-    if values.ndim == 0:
-        return np.full(opening.num_clients, float(values))
-    if opening.everyone and len(values) != opening.num_clients:
-        raise ValueError(
-            f"{field} has {len(values)} values, one a client, but {opening.num_clients} take part: "
-            "give as many, or say which clients do"
-        )
-    if opening.clients.max() >= len(values):
-        raise ValueError(
-            f"{field} has {len(values)} values, one a client, but client "
-            f"{opening.clients.max()} takes part"
-        )
-    return values[opening.clients]
-
-
-def received_snr_db(signal: float, gain: float, noise: float) -> float:
-    """Energy ``gain^2 signal`` over that of the noise [dB], whichever of them is zero."""
+def received_snr_db(signal: float, gain: float, noise: float) -> np.float64:
+    """Return the energy ``gain^2 signal`` over that of the noise [dB]; either may be zero."""
     if signal == 0:
-        return -math.inf
+        return np.float64(-math.inf)
     if noise == 0 or math.isinf(gain):
-        return math.inf
-    return 10 * math.log10(signal / noise) + 20 * math.log10(gain)
+        return np.float64(math.inf)
+    return np.float64(10 * math.log10(signal / noise) + 20 * math.log10(gain))

@@ -3,7 +3,7 @@ r"""Closed forms that the links are validated against.
 Conventions: h ~ CN(0, 1), independent across clients; N0 = 2 sigma_c^2 is the complex noise
 variance of a resource element.
 
-A client's symbol arrives in the sum with a random factor c: 1 if all is well, 0 on a truncated
+A client's symbol enters the sum with a random arrival factor c: 1 if perfect, 0 on a truncated
 carrier, h / h^ with an estimate. With mean mu_i and second moment q_i of c_i, independent across
 clients, a server that multiplies by f, and vectors s_i,
 
@@ -11,7 +11,7 @@ clients, a server that multiplies by f, and vectors s_i,
                                 + d f^2 sigma_c^2 / gain^2
 
 for any vectors: the second term is why identical data fare worse than independent ones. An odd
-vector's last entry is alone on its resource element, and there E (Re c)^2 stands for q.
+vector's last entry is alone on its resource element, and there E (Re c)^2 replaces q.
 """
 
 from __future__ import annotations
@@ -19,39 +19,50 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import exp1, j0
 from scipy.stats import binom
 
 from fl.api import Link
-from links.faded import FadedLink
+from links.fading import FadingLink
 from links.gaussian import GaussianLink
 from links.ideal import IdealLink
+from links.ofdm import OfdmLink
 from links.orthogonal import OrthogonalLink
-from links.radio import RadioLink
+from links.radio import noise_of
 from links.waveform import WaveformLink
-from phy.checks import number, real_array
+from otafl._base.arrays import FloatArray
+from otafl._base.validation import OptionError, number, real_array
 from phy.csi import PerfectCsi
 from phy.digital import rounding_variance
-from phy.fading import DelayLine, Law
+from phy.fading import Law
 from phy.power import active_probability, mmse_scale
+from phy.time_channel import lags_of
+
+FadedLink = FadingLink | OfdmLink | WaveformLink
+"""A link through fading."""
 
 
 class Arrival(NamedTuple):
-    """Moments of the factor c that a client's symbol arrives with.
+    """Moments of the arrival factor c.
 
-    mean : E[c]
-    square : E |c|^2
-    real_square : E (Re c)^2, which counts where only I is used
+    Attributes
+    ----------
+    mean : ndarray of float
+        E[c].
+    square : ndarray of float
+        E |c|^2.
+    real_square : ndarray of float
+        E (Re c)^2, which counts where only I is used.
     """
 
-    mean: NDArray[np.float64]
-    square: NDArray[np.float64]
-    real_square: NDArray[np.float64]
+    mean: FloatArray
+    square: FloatArray
+    real_square: FloatArray
 
 
-def inversion_cost(truncation: ArrayLike) -> NDArray[np.float64]:
-    """E[1 / |h|^2 ; |h|^2 > truncation] = E1(truncation), Rayleigh; infinite without truncation.
+def inversion_cost(truncation: ArrayLike) -> FloatArray:
+    """Return E[1 / |h|^2 ; |h|^2 > truncation] = E1(truncation), Rayleigh; inf without truncation.
 
     >>> print(f"{inversion_cost(0.1):.4f}")
     1.8229
@@ -60,7 +71,7 @@ def inversion_cost(truncation: ArrayLike) -> NDArray[np.float64]:
 
 
 def exact_arrival(truncation: float, law: Law) -> Arrival:
-    """With perfect CSI: 1 with the probability of being active, or else 0."""
+    """Return the arrival with perfect CSI: 1 with the probability of being active, otherwise 0."""
     active = active_probability(truncation, law)
     return Arrival(active, active, active)
 
@@ -68,8 +79,12 @@ def exact_arrival(truncation: float, law: Law) -> Arrival:
 def estimated_arrival(
     truncation: float, error_variance: ArrayLike = 0.0, correlation: float = 1.0
 ) -> Arrival:
-    r"""Rayleigh fading, inverted by h^ = h' + e with E[h h'*] = correlation, e ~ CN(0, v).
+    r"""Return the arrival of Rayleigh fading inverted by h^ = h' + e.
 
+    E[h h'*] = correlation, e ~ CN(0, v).
+
+    Notes
+    -----
     h^ has variance V = 1 + v, and given it h ~ CN(a h^, 1 - correlation^2 / V), a = correlation/V.
     With p = exp(-truncation / V): E[c] = a p and
     E |c|^2 = a^2 p + (1 - correlation^2 / V) E1(truncation / V) / V, the latter in equal parts
@@ -87,18 +102,27 @@ def estimated_arrival(
 
 
 def jakes(doppler: float, lag: float) -> float:
-    """J0(2 pi f_D lag), the correlation of a moving channel with itself ``lag`` seconds ago."""
+    """Return J0(2 pi f_D lag), a moving channel's correlation with itself ``lag`` seconds ago."""
     return float(j0(2 * np.pi * doppler * lag))
 
 
 def truncated_mean_mse(
     num_clients: int, truncation: float, noise: float, received_power: float, unbiased: bool = False
 ) -> float:
-    """MSE of the mean of unit-variance symbols by truncated inversion, a resource element.
+    """Return the MSE per resource element of the mean of unit-variance symbols, truncated.
 
-    noise : N0
-    received_power : of each client
-    unbiased : the server divides by P(active) too
+    Parameters
+    ----------
+    num_clients : int
+        K.
+    truncation : float
+        Threshold on |h|^2.
+    noise : float
+        N0.
+    received_power : float
+        Received power of each client.
+    unbiased : bool
+        Whether the server divides by P(active) too.
     """
     active = float(np.exp(-truncation))
     if unbiased:
@@ -108,26 +132,28 @@ def truncated_mean_mse(
     return (1 - active) / num_clients + noise / (received_power * num_clients**2)
 
 
-def weakest_client_tail(
-    mse: ArrayLike, num_clients: int, noise: float, power: float
-) -> NDArray[np.float64]:
-    """P(MSE of the sum > mse) under full inversion, limited by the weakest: 1 - exp(-K N0/(P x)).
+def weakest_client_tail(mse: ArrayLike, num_clients: int, noise: float, power: float) -> FloatArray:
+    """Return P(MSE of the sum > mse) under full inversion, limited by the weakest client.
 
-    Its mean is infinite, so look at its median.
+    1 - exp(-K N0 / (P x)). The mean is infinite; look at the median.
     """
     return -np.expm1(-num_clients * noise / (power * np.asarray(mse, np.float64)))
 
 
 def weakest_client_median(num_clients: int, noise: float, power: float) -> float:
-    """K N0 / (P ln 2)."""
+    """Return the median of that MSE, K N0 / (P ln 2)."""
     return num_clients * noise / (power * float(np.log(2)))
 
 
-def mmse_control_mse(reach: ArrayLike, noise: float) -> NDArray[np.float64]:
-    """Smallest MSE of the sum of unit-variance symbols for known channels (Cao et al.).
+def mmse_control_mse(reach: ArrayLike, noise: float) -> FloatArray:
+    """Return the smallest MSE of the sum of unit-variance symbols for known channels (Cao et al.).
 
-    reach : [num_clients, ...], sqrt(P_i) |h_i|
-    noise : N0
+    Parameters
+    ----------
+    reach : array_like, shape [num_clients, ...]
+        sqrt(P_i) |h_i|.
+    noise : float
+        N0.
     """
     reach = np.asarray(reach, np.float64)
     scale = np.sqrt(mmse_scale(reach, noise))
@@ -135,33 +161,49 @@ def mmse_control_mse(reach: ArrayLike, noise: float) -> NDArray[np.float64]:
     return np.square(arrival - 1).sum(axis=0) + noise / scale**2
 
 
-def expected_mse(link: Link, signals: ArrayLike, gain: float = 1.0) -> NDArray[np.float64]:
-    """E ||total - sum_i signals_i||^2 when ``signals [m, d]`` are sent at a given ``gain``.
+def expected_mse(link: Link, signals: ArrayLike, gain: float = 1.0) -> float:
+    """Return E ||total - sum_i signals_i||^2 when ``signals`` are sent at a given ``gain``.
 
     The average is over fading, estimates and noise. The gain must not depend on them: one that
-    budgets set has no closed form. One value for each SNR of the link.
+    budgets set has no closed form.
 
-    >>> float(expected_mse(GaussianLink(snr_db=0), np.ones((3, 10)), gain=2.0))
+    Parameters
+    ----------
+    link : Link
+        One of this package. A WaveformLink must have no impairments, must not move within a slot
+        and must have a prefix that covers its channel; links under MMSE control have no closed
+        form.
+    signals : array_like, shape [m, d]
+        The clients' vectors.
+    gain : float
+        Common to all clients.
+
+    Raises
+    ------
+    ValueError
+        Where there is no closed form.
+
+    Examples
+    --------
+    >>> expected_mse(GaussianLink(snr_db=0), np.ones((3, 10)), gain=2.0)
     2.5
     """
     vectors = real_array("signals", signals).astype(np.float64)
     if vectors.ndim != 2 or not np.isfinite(vectors).all():
-        raise ValueError(f"signals of shape {vectors.shape} must be [m, d] and finite")
+        raise OptionError("signals", "[m, d] and finite", got=f"shape {vectors.shape}")
     gain = number("gain", gain, above=0, infinite=True)
     if isinstance(link, IdealLink):
-        return np.zeros(())
-    if not isinstance(link, RadioLink):
+        return 0.0
+    if isinstance(link, OrthogonalLink):
+        return float(sum(rounding_variance(vector, link.bits) for vector in vectors))
+    if not isinstance(link, GaussianLink | FadedLink):
         raise ValueError(f"there is no closed form for {type(link).__name__}")
     length = vectors.shape[1]
-    noise = length * link.noise(length).variance / gain**2
+    noise = length * noise_of(link, length).variance / gain**2
     if isinstance(link, GaussianLink):
         return noise
-    if isinstance(link, OrthogonalLink):
-        return np.full_like(noise, sum(rounding_variance(v, link.bits) for v in vectors))
-    if not isinstance(link, FadedLink):
-        raise ValueError(f"there is no closed form for {type(link).__name__}")
-    if isinstance(link, WaveformLink) and (link.transmit or link.receive):
-        raise ValueError("a link with faults has no closed form: see phy.impairments.theory")
+    if isinstance(link, WaveformLink):
+        _refuse_what_samples_show(link)
     if link.control != "inversion":
         raise ValueError("control = 'mmse' has a closed form only for given channels")
     if link.correction == "active":
@@ -169,14 +211,33 @@ def expected_mse(link: Link, signals: ArrayLike, gain: float = 1.0) -> NDArray[n
     return _inverted(link, vectors, noise)
 
 
-def _inverted(
-    link: FadedLink, vectors: NDArray[np.float64], noise: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The formula at the top of this module."""
+def _refuse_what_samples_show(link: WaveformLink) -> None:
+    """Reject links with impairments, movement or a short prefix, which have no closed form."""
+    if link.transmit or link.receive:
+        raise ValueError("a link with impairments has no closed form: see phy.impairments.theory")
+    if link.fading.moving:
+        raise ValueError(
+            "a WaveformLink whose channel moves within a slot has no closed form: OfdmLink has one"
+        )
+    if link.fading.delays is None:
+        raise ValueError(f"the delays of {type(link.fading).__name__} are not known beforehand")
+    lags, prefix = lags_of(link.fading.delays, link.grid), link.grid.cp_length
+    if lags.num_taps - 1 > prefix - link.window_advance:
+        raise ValueError(
+            f"a channel of {lags.num_taps} taps, pulses included, is longer than what the prefix "
+            f"of {prefix} samples leaves with window_advance = {link.window_advance}: interference "
+            "between symbols has no closed form"
+        )
+
+
+def _inverted(link: FadedLink, vectors: FloatArray, noise: float) -> float:
+    """Return the formula at the top of this module."""
     mean, square, real_square = _arrival_of(link, len(vectors))
     factor = 1.0
     if link.correction == "expected":
-        factor = 1 / _expected_share(link, len(vectors))
+        assert link.fading.law is not None
+        errors = _error_variances(link, len(vectors))
+        factor = 1 / float(active_probability(link.truncation, link.fading.law, errors).mean())
     lost = (factor * mean - 1)[:, None] * vectors
     num_pairs, odd = divmod(vectors.shape[1], 2)
     spread = np.zeros(len(vectors))
@@ -184,48 +245,52 @@ def _inverted(
         spread += (square - mean**2) * np.square(vectors[:, : 2 * num_pairs]).sum(axis=1)
     if odd:
         spread += (real_square - mean**2) * np.square(vectors[:, -1])
-    return factor**2 * (spread.sum() + noise) + np.square(lost.sum(axis=0)).sum()
+    return float(factor**2 * (spread.sum() + noise) + np.square(lost.sum(axis=0)).sum())
 
 
-def _error_variances(link: FadedLink, num_clients: int) -> NDArray[np.float64]:
-    """[num_clients, num_carriers]"""
+def _error_variances(link: FadedLink, num_clients: int) -> FloatArray:
+    """Return the variance of the CSI error, [num_clients, num_carriers]."""
     path_gain = np.asarray(link.path_gain, np.float64)
     if path_gain.ndim and len(path_gain) != num_clients:
-        raise ValueError(f"path_gain has {len(path_gain)} values, signals {num_clients} clients")
+        raise OptionError(
+            "path_gain",
+            f"a scalar or one value for each of the {num_clients} clients",
+            got=f"{len(path_gain)} values",
+        )
     path_gain = np.broadcast_to(path_gain, (num_clients,))
-    return link.csi.error_variance(link.channel_grid, path_gain)
-
-
-def _expected_share(link: FadedLink, num_clients: int) -> float:
-    assert link.fading.law is not None
-    errors = _error_variances(link, num_clients)
-    return float(active_probability(link.truncation, link.fading.law, errors).mean())
+    grid = link.channel_grid if isinstance(link, FadingLink) else link.grid.without_pilots
+    return link.csi.error_variance(grid, path_gain)
 
 
 def _arrival_of(link: FadedLink, num_clients: int) -> Arrival:
-    """[num_clients] each; where the error differs between carriers, their average."""
+    """Return the moments, [num_clients] each; averaged where carriers have different errors."""
     law = link.fading.law
     if law is None:
-        raise ValueError(f"the law of {type(link.fading).__name__} is not known")
+        raise ValueError(f"the distribution of {type(link.fading).__name__} is not known")
     if isinstance(link.csi, PerfectCsi):
         arrival = exact_arrival(link.truncation, law)
         return Arrival(*(np.full(num_clients, moment) for moment in arrival))
     if law.specular > 0:
         raise ValueError("an estimate of a channel with a line of sight has no closed form")
-    correlation = 1.0
-    if isinstance(link.fading, DelayLine):
-        correlation = jakes(link.fading.doppler, link.csi.delay)
-    if getattr(getattr(link.csi, "of", link.csi), "num_taps", None) is not None:
-        raise ValueError("num_taps cuts the channel, an error that has no closed form here")
+    if not link.csi.additive:
+        raise ValueError(
+            f"{link.csi!r} has an error that depends on the channel, which has no closed form here"
+        )
+    if len(link.csi.delays) > 1:
+        raise ValueError(
+            f"{link.csi!r} observes the channel several times: there is no closed form"
+        )
+    correlation = jakes(link.fading.doppler, link.csi.delays[0])
     errors = _error_variances(link, num_clients)
     arrival = estimated_arrival(link.truncation, errors, correlation)
     return Arrival(*(moment.mean(axis=1) for moment in arrival))
 
 
-def _corrected_by_the_active(
-    link: FadedLink, vectors: NDArray[np.float64], noise: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """K of m clients are active, a sample without replacement that the server scales by m / K."""
+def _corrected_by_the_active(link: FadedLink, vectors: FloatArray, noise: float) -> float:
+    """Return the error where K of m clients are active and the server scales their sum by m / K.
+
+    The active clients are a sample without replacement.
+    """
     law = link.fading.law
     if law is None or not isinstance(link.csi, PerfectCsi):
         raise ValueError("correction = 'active' has a closed form for perfect CSI only")
@@ -236,4 +301,4 @@ def _corrected_by_the_active(
     nobody = (1 - active) ** num_clients * np.square(vectors.sum(axis=0)).sum()
     deviation = np.square(vectors - vectors.mean(axis=0)).sum() / max(num_clients - 1, 1)
     sampling = (chance * num_clients * (num_clients - counts) / counts).sum() * deviation
-    return nobody + sampling + (chance * (num_clients / counts) ** 2).sum() * noise
+    return float(nobody + sampling + (chance * (num_clients / counts) ** 2).sum() * noise)

@@ -1,68 +1,105 @@
 """The time-domain OFDM uplink: samples through transmitters, multipath, clocks and a receiver.
 
-pack -> inversion and budgets -> OFDM modulation -> transmit faults -> each client's multipath ->
-superposition -> noise -> receive faults -> demodulation -> unpack
+pack -> inversion and budgets -> OFDM modulation -> transmit impairments -> each client's multipath
+-> superposition -> noise -> receive impairments -> demodulation -> unpack
 
-A slot is a burst of its own: clients and server agree on time and phase where it begins, and there
-is silence before and after it. Within it faults grow.
+Clients and server agree on time and phase where a slot begins, and there is silence before and
+after it. Within a slot impairments grow.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from links.gridded import GridLink, GridSlot
-from links.opening import BaseLink, Opening
-from links.radio import received_snr_db
+from links import faded, radio
+from links.uplink import Received, Uplink
+from otafl._base.arrays import ComplexArray, FloatArray, Rng
+from otafl._base.names import options
+from otafl._base.validation import OptionError, Scalars, assign, boolean, integer
 from phy.air import FastAir
-from phy.checks import assign, instance_with, integer
+from phy.csi import Csi, PerfectCsi
+from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
-from phy.impairments import (
-    CarrierOffset,
-    ClipAndFilter,
-    ClockOffset,
-    Devices,
-    Impairment,
-    IqImbalance,
-    TimingOffset,
-)
-from phy.packing import Packing
+from phy.impairments import Devices, Impairment
+from phy.impairments.impairment import checked_chain
+from phy.packing import Packing, packing_for
+from phy.power import UNIT_SCALE, Precoding
 from phy.randomness import device_key
 from phy.sionna_air import SionnaAir
-from phy.time_channel import Look, TimeChannel, draw_time_channel, lags_of, refuse_too_fast
-from phy.waveform import symbol_length
-from phy.waveform_uplink import Hardware, WaveformUplink
-
-SERVER = 1 << 62  # among the devices, a number that no client has
-OF_DEVICES = (CarrierOffset, ClockOffset, IqImbalance, TimingOffset)
-LARGEST = 1e15  # amplitude that float32 can square and add up
+from phy.time_channel import TimeChannel, draw_time_channel, lags_of, refuse_too_fast
+from phy.waveform_medium import SERVER, Measured, WaveformMedium
 
 
+@options
 @dataclass(frozen=True, kw_only=True)
-class WaveformLink(GridLink, BaseLink["WaveformSlot"]):
+class WaveformLink(radio.BaseLink):
     """Over-the-air sums through sampled OFDM waveforms and the hardware of clients and server.
 
-    Budgets and the energy of a reception are those of the resource elements before faults, without
-    prefix and pilots. Clients look at a moving channel in the middle of each symbol's FFT, or if
-    they spend pilots on it once a slot, in its middle. With pilots in the grid, the server turns
-    each symbol back by the phase that it sees on them.
+    Budgets and the energy of a reception are those of the resource elements before impairments,
+    without prefix and pilots. With pilots in the grid, the server derotates each symbol
+    by the common phase of its pilots.
 
-    snr_db, entry_snr_db, power, path_gain, reference_power : see :class:`links.radio.RadioLink`
-    fading, csi, truncation, correction, control : see :class:`links.faded.FadedLink`; a channel may
-        be longer than the prefix
-    grid, budget, engine, interleaver_seed : see :class:`links.gridded.GridLink`
-    transmit : faults of each client's transmitter, in their order
-    receive : faults of the server's receiver, in their order
-    window_advance : how much of the prefix the server's FFT takes in, so that it does not reach
-        into the next symbol of clients that are early [samples]
-    csi_through_faults : the clients' CSI is that of a pilot symbol that went through their and the
-        server's hardware, once a round; else they know nothing of the faults
+    Parameters
+    ----------
+    snr_db : float or None
+        Block SNR, reference_power / sigma_c^2 [dB]; inf for no noise. 10 dB unless
+        ``entry_snr_db`` is given.
+    entry_snr_db : float or None
+        SNR of a single entry, reference_power / (d sigma_c^2) [dB], the Es/N0 of a resource
+        element, instead of ``snr_db``.
+    power : float or sequence of float
+        Limit on the energy of a round: a scalar, or one value per client by global index. From
+        1e-12 to 1e12.
+    path_gain : float or sequence of float
+        Mean power of the channel: a scalar, or one value per client by global index. From 1e-12 to
+        1e6.
+    reference_power : float
+        The power that the SNR refers to.
+    grid : OfdmGrid
+        Numerology. Default: ``OfdmGrid()``, 400 carriers of 30 kHz.
+    fading : Fading
+        How the channels behave. Default: ``Tdl("A")``. A channel may be longer than the prefix and
+        may move within a slot.
+    csi : Csi
+        What clients know of their channels. Default: ``PerfectCsi()``. A moving channel is
+        observed in the middle of each slot's data.
+    truncation : float
+        Under inversion, a client is silent on carriers where its estimate of |h|^2, path gain
+        divided out, is not above this.
+    correction : {"none", "expected", "active"}
+        How the server compensates for silent clients. "none" leaves their part out, which for a
+        link that carries models acts as weight decay. "expected" divides by the probability
+        of being active; with CSI of error variance v the factor 1 / (1 + v) remains. "active"
+        divides by the weight of the clients active on each carrier, and returns 0 where no client
+        is active: a ratio estimator, biased when weights and data differ between clients.
+    control : {"inversion", "mmse"}
+        Channel inversion, or MMSE power control, which accepts misalignment on weak channels in
+        return for less noise and does not truncate; optimal for symbols with unit variance after
+        the gain, the same for all clients (see :mod:`phy.power`).
+    budget : {"symbol", "round"}
+        How a client's ``power`` P is limited. "symbol": P/L in each of the L OFDM symbols
+        (stricter); "round": P over the whole round.
+    engine : {"fast", "sionna"}
+        pocketfft and fast convolution, or the same round through Sionna's own blocks.
+    interleaver_seed : int or None
+        Seed of the interleaver; None disables interleaving.
+    transmit : sequence of Impairment
+        Impairments of each client's transmitter, in signal-chain order.
+    receive : sequence of Impairment
+        Impairments of the server's receiver, in signal-chain order.
+    window_advance : int
+        How early the FFT window starts, inside the prefix, to tolerate clients that arrive early
+        [samples]. Pulses of fractional delays begin up to 13 samples ahead of the first path; the
+        window starts that much earlier by itself, as far as the prefix has room beyond the last
+        path. A client that is late has the rest of the prefix.
+    csi_through_faults : bool
+        Whether clients estimate their channels from a pilot symbol that passes through both ends'
+        hardware, once per round; otherwise their CSI does not include the impairments.
 
     Examples
     --------
@@ -74,228 +111,199 @@ class WaveformLink(GridLink, BaseLink["WaveformSlot"]):
     ... )
     >>> rng = np.random.default_rng(1)
     >>> signals = rng.standard_normal((3, 100))
-    >>> slot = link.open(num_clients=3, length=100, rng=rng)
-    >>> reception = slot.send(signals, slot.max_gain(signals))
+    >>> uplink = link.open(num_clients=3, length=100, rng=rng)
+    >>> reception = uplink.send(signals, uplink.max_gain(signals))
     >>> reception.total.shape, reception.diagnostics["clip_rate"].shape
     ((100,), (3,))
     """
 
+    snr_db: float | None = radio.DEFAULT_SNR_DB
+    entry_snr_db: float | None = None
+    power: Scalars = 1.0
+    path_gain: Scalars = 1.0
+    reference_power: float = 1.0
+    grid: OfdmGrid = field(default_factory=OfdmGrid)
+    fading: Fading = field(default_factory=Tdl)
+    csi: Csi = field(default_factory=PerfectCsi)
+    truncation: float = 0.05
+    correction: str = "none"
+    control: str = "inversion"
+    budget: str = "symbol"
+    engine: str = "fast"
+    interleaver_seed: int | None = 0
     transmit: tuple[Impairment, ...] = ()
     receive: tuple[Impairment, ...] = ()
     window_advance: int = 0
     csi_through_faults: bool = False
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        radio.check_radio_options(self)
+        faded.check_fading_options(self)
+        faded.check_block_options(self)
         advance = integer("window_advance", self.window_advance, least=0)
         if advance > self.grid.cp_length:
-            raise ValueError(
-                f"window_advance = {advance} is not allowed: give at most cp_length = "
-                f"{self.grid.cp_length}"
-            )
-        if not isinstance(self.csi_through_faults, bool):
-            raise ValueError(
-                f"csi_through_faults = {self.csi_through_faults!r} is not allowed: give True or "
-                "False"
+            raise OptionError(
+                "window_advance", f"at most cp_length = {self.grid.cp_length}", advance
             )
         assign(
             self,
-            transmit=_checked("transmit", self.transmit, self.grid),
-            receive=_checked("receive", self.receive, self.grid),
             window_advance=advance,
+            csi_through_faults=boolean("csi_through_faults", self.csi_through_faults),
+            transmit=checked_chain("transmit", self.transmit, self.grid),
+            receive=checked_chain("receive", self.receive, self.grid),
         )
-        if any(isinstance(fault, ClipAndFilter) for fault in (*self.transmit[1:], *self.receive)):
-            raise ValueError(
-                "ClipAndFilter is done before a signal leaves digital baseband: put it first in "
-                "transmit"
-            )
-        for fault in self.receive:
-            _refuse_what_only_clients_have(fault)
         if self.fading.delays is not None:
-            lags_of(np.asarray(self.fading.delays, np.float64), self.grid)
-        refuse_too_fast(getattr(self.fading, "doppler", 0.0), self.grid)
+            lags_of(self.fading.delays, self.grid)
+        refuse_too_fast(self.fading.doppler, self.grid)
 
-    @property
-    def channel_grid(self) -> OfdmGrid:
-        return replace(self.grid, pilots=0) if self.grid.pilots else self.grid
-
-    def _open(self, opening: Opening) -> WaveformSlot:
-        for fault in self.transmit:
-            _check_clients(fault, opening)
-        return WaveformSlot(self, opening, self.packing(opening))
-
-
-def _checked(field: str, faults: Any, grid: OfdmGrid) -> tuple[Impairment, ...]:
-    if not isinstance(faults, Sequence) or isinstance(faults, str):
-        raise ValueError(
-            f"{field} = {faults!r} is not allowed: give a list of faults, such as (Rapp(),)"
+    def _open(self, who: radio.Participants) -> Uplink:
+        for side, chain in (("transmit", self.transmit), ("receive", self.receive)):
+            for impairment in chain:
+                impairment.check(self.grid, side, int(who.clients.max()) + 1)
+        packing = packing_for(self.grid, who.length, self.interleaver_seed)
+        path_gain = who.per_client("path_gain", self.path_gain)
+        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
+        channel, observed = draw_time_channel(
+            self.grid,
+            self.fading,
+            self.csi,
+            path_gain=path_gain,
+            num_symbols=packing.num_symbols,
+            **who.drawing,
         )
-    for place, fault in enumerate(faults):
-        instance_with(f"{field}[{place}]", fault, "apply", "CarrierOffset() or Rapp()")
-        if isinstance(fault, OF_DEVICES) and type(fault) in map(type, faults[:place]):
-            raise ValueError(
-                f"{field} has {type(fault).__name__} twice, which would be the same for a device: "
-                "give one with both together"
-            )
-        for part in (fault, getattr(fault, "sync", None)):
-            check: Any = getattr(part, "check", None)
-            if check is not None:
-                check(grid)
-    return tuple(faults)
+        key = device_key(who.device_rng, who.rng) if self.transmit or self.receive else 0
+        engine = SionnaAir if self.engine == "sionna" else FastAir
+        # the mean sample power that clients are allowed
+        sample_power = who.per_client("power", self.power)
+        sample_power /= packing.num_symbols * self.grid.fft_size
+        samples = WaveformMedium(
+            self.grid,
+            packing.num_symbols,
+            engine(self.grid, np.sqrt(path_gain)),
+            self.transmit,
+            self.receive,
+            self.window_advance,
+            clients=Devices(key, who.clients.tolist()),
+            server=Devices(key, [SERVER]),
+            rms=np.sqrt(sample_power),
+        )
+        if self.csi_through_faults:
+            observed = samples.observed_through_hardware(observed, channel, who.rng)
+        channel = channel._replace(estimate=self.csi.estimate(observed, who.rng))
+        precoding = faded.precode(self, who, channel, path_gain, noise)
+        medium = SampledMedium(
+            packing=packing,
+            channel=channel,
+            precoding=precoding,
+            samples=samples,
+            amplitude=_of_data(precoding.amplitude(channel.estimate), packing),
+            correction=faded.Correction.of(self, self.grid.without_pilots, path_gain),
+            noise=noise,
+            rng=who.rng,
+            pilot_symbols=channel.estimate.shape[1] * self.csi.pilots_per_slot,
+        )
+        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)
 
 
-def _refuse_what_only_clients_have(fault: Any) -> None:
-    for option in fields(fault) if is_dataclass(fault) else ():
-        value = getattr(fault, option.name)
-        if isinstance(value, tuple):
-            raise ValueError(
-                f"receive: {type(fault).__name__}.{option.name} has {len(value)} values, one a "
-                "client: give the server's"
-            )
-        if option.name in ("sync", "advance") and value is not None:
-            raise ValueError(
-                f"receive: {type(fault).__name__}.{option.name} is for clients, who follow the "
-                "server: put it in transmit"
-            )
+def _of_data(values: NDArray, packing: Packing) -> NDArray:
+    """Return ``[..., slots, used carriers]`` as ``[..., 1 or num_symbols, num_carriers]``."""
+    grid = packing.grid
+    if grid.pilots and values.shape[-1] > 1:
+        values = values[..., ~grid.is_pilot]
+    return packing.per_symbol(values)
 
 
-def _check_clients(fault: Any, opening: Opening) -> None:
-    for option in fields(fault) if is_dataclass(fault) else ():
-        value, last = getattr(fault, option.name), int(opening.clients.max())
-        if isinstance(value, tuple) and last >= len(value):
-            raise ValueError(
-                f"{type(fault).__name__}.{option.name} has {len(value)} values, one a client, but "
-                f"client {last} takes part"
-            )
+@dataclass(frozen=True)
+class SampledMedium:
+    """A block of OFDM symbols in samples.
 
-
-class WaveformSlot(GridSlot):
-    """One block of OFDM symbols, sent slot by slot.
-
-    To be looked at: ``packing``, and of each trial ``channels`` and ``precodings``.
+    Attributes
+    ----------
+    packing : Packing
+        Where the entries of a vector lie on the grid.
+    channel : TimeChannel
+        The clients' channels and their estimates of them.
+    precoding : Precoding
+        What clients and server do on each used carrier.
+    samples : WaveformMedium
+        Carries the symbols.
+    amplitude : ndarray of complex64, shape [num_clients, 1 or num_symbols, num_carriers]
+        What clients multiply their symbols by.
+    correction : Correction
+        How the server compensates for truncated carriers.
+    noise : Noise
+        Noise level.
+    rng : numpy.random.Generator
+        Source of noise and impairments.
+    pilot_symbols : int
+        OFDM symbols spent on CSI.
     """
 
-    def __init__(self, link: WaveformLink, opening: Opening, packing: Packing) -> None:
-        grid, path_gain = packing.grid, link.path_gains(opening)
-        engine = SionnaAir if link.engine == "sionna" else FastAir
-        self._uplink = WaveformUplink(
-            grid,
-            packing.num_symbols,
-            engine(grid, np.sqrt(path_gain)),
-            link.transmit,
-            link.receive,
-            link.window_advance,
-        )
-        # the mean sample power that clients are allowed
-        self._rms = np.sqrt(link.powers(opening) / (packing.num_symbols * grid.fft_size))
-        self.channels: list[TimeChannel] = []
-        self._hardware: list[Hardware] = []
-        look = Look(
-            [symbols.stop - symbols.start for symbols in self._uplink.bursts],
-            grid.cp_length - link.window_advance + (grid.fft_size - 1) / 2,
-            link.csi.pilots_per_slot,
-            link.csi.delay,
-        )
-        for rng, device_rng in zip(opening.rngs, opening.device_rngs, strict=True):
-            channel = draw_time_channel(
-                grid, link.fading, look, opening.clients, opening.time, rng, device_rng
-            )
-            key = device_key(device_rng, rng) if link.transmit or link.receive else 0
-            hardware = Hardware(Devices(key, opening.clients.tolist()), Devices(key, [SERVER]))
-            seen = channel.estimate
-            if link.csi_through_faults:
-                seen = seen * self._uplink.seen_through_faults(self._rms, channel, hardware, rng)
-            estimate = link.csi.estimate(seen, link.channel_grid, path_gain, rng)
-            self.channels.append(channel._replace(estimate=estimate))
-            self._hardware.append(hardware)
-        super().__init__(link, opening, packing, self.channels)
-        self.link = link
-        self._is_data = ~grid.is_pilot if grid.pilots else slice(None)
-        self._amplitudes = [
-            self._of_data(precoding.amplitude(channel))
-            for precoding, channel in zip(self.precodings, self.channels, strict=True)
-        ]
+    packing: Packing
+    channel: TimeChannel
+    precoding: Precoding
+    samples: WaveformMedium
+    amplitude: ComplexArray
+    correction: faded.Correction
+    noise: radio.Noise
+    rng: Rng
+    pilot_symbols: int
 
-    def _of_data(self, values: NDArray) -> NDArray:
-        """``[..., looks, used carriers]`` to ``[..., 1 or num_symbols, num_carriers]``."""
-        if values.shape[-1] > 1:
-            values = values[..., self._is_data]
-        if values.shape[-2] == self.packing.num_symbols:
-            return values
-        return self.packing.per_symbol(values)
+    def energy(self, signals: NDArray) -> NDArray:
+        """Return what each client spends at unit gain, [num_clients, num_symbols]."""
+        return self.superpose(signals)[1]
 
-    def papr_db(self, signals: ArrayLike, gain: ArrayLike) -> NDArray[np.float64]:
-        """Peak over mean power of every OFDM symbol, oversampled, as it leaves digital baseband.
-
-        ``[..., m, d]`` to ``[..., m, num_symbols]``; NaN for an empty symbol.
-        """
-        gains = self._checked_gains(gain)
-        waves, _, scales = self._moderated(self._superpose, self._checked_signals(signals))
-        ratios = [
-            self._uplink.papr(
-                elements,
-                self._rms_at(float(gains[trial] * scales[trial])),
-                self.channels[trial],
-            )
-            for trial, elements in enumerate(waves)
-        ]
-        return self._opening.outward(10 * np.log10(ratios))
-
-    def _rms_at(self, gain: float) -> NDArray[np.float64]:
-        """[num_clients], of the power that clients are allowed, in units of the gain.
-
-        In these the signals are of moderate size, so that float32 serves for any power.
-        """
-        return np.clip(self._rms / gain, 1 / LARGEST, LARGEST)
-
-    def _superpose(self, trial: int, signals: NDArray) -> tuple[NDArray, NDArray]:
-        """The clients' elements at unit gain: they add up in the air, when the gain is known."""
+    def superpose(self, signals: NDArray) -> tuple[ComplexArray, NDArray]:
+        """Return the clients' elements, which add up in the air, and their energy at unit gain."""
         elements = self.packing.pack(signals)
-        elements *= self._amplitudes[trial]
+        elements *= self.amplitude
         parts = elements.view(np.float32)
         return elements, np.einsum("mlk,mlk->ml", parts, parts)
 
-    def _receive(
-        self, trial: int, arrived: NDArray, gain: float, weights: NDArray[np.float64]
-    ) -> tuple[NDArray, dict[str, Any]]:
-        grid, opening = self.packing.grid, self._opening
-        level, noise_std = gain, float(self._noise_std[trial])
-        if math.isinf(gain):
-            level, noise_std = 1.0, 0.0
-        # signals are of moderate size in units of the gain; noise far above them sets others
-        unit = max(1.0, noise_std / level / LARGEST)
-        level *= unit
-        noise_std /= level
-        rms = self._rms_at(level)
-        received, measured = self._uplink.carry(
-            arrived if unit == 1 else (arrived / unit).astype(np.complex64),
-            rms,
-            self.channels[trial],
-            self._hardware[trial],
-            math.sqrt(2) * noise_std,  # N0 = 2 sigma_c^2
-            opening.rngs[trial],
-        )
-        if unit > 1:
-            received *= np.float32(unit)
-        precoding = self.precodings[trial]
-        if self.link.control == "mmse":
-            received /= self._of_data(precoding.scale)
-        factor = self.link.make_up(precoding.active, weights, self._chance)
-        if factor is not None:
-            received *= self._of_data(factor)
+    def papr_db(self, signals: NDArray, gain: float) -> FloatArray:
+        """Return the PAPR of every OFDM symbol, [num_clients, num_symbols] [dB].
 
-        without_prefix = grid.fft_size / symbol_length(grid)
+        Oversampled, as symbols leave digital baseband; NaN for an empty symbol.
+        """
+        elements, _ = self.superpose(np.asarray(signals))
+        return 10 * np.log10(self.samples.papr(elements, gain, self.channel))
+
+    def receive(
+        self, arrived: ComplexArray, gain: float, spent: FloatArray, weights: FloatArray | None
+    ) -> Received:
+        """Carry the elements through the air and hardware, correct, and unpack."""
+        # without energy there is nothing to scale, and a gain of inf means no noise
+        level, noise_std = (1.0, 0.0) if math.isinf(gain) else (gain, self.noise.std / gain)
+        received, measured = self.samples.carry(
+            arrived,
+            level,
+            self.channel,
+            math.sqrt(2) * noise_std,  # N0 = 2 sigma_c^2
+            self.rng,
+        )
+        if self.precoding.scale is not UNIT_SCALE:  # MMSE control
+            received /= _of_data(self.precoding.scale, self.packing)
+        factor = self.correction.factor(self.precoding.active, weights)
+        if factor is not None:
+            received *= _of_data(factor, self.packing)
+        return Received(self.packing.unpack(received), self._report(measured, level, noise_std))
+
+    def _report(self, measured: Measured, gain: float, noise_std: float) -> dict[str, Any]:
+        grid, rms = self.packing.grid, self.samples.rms / gain
         num_samples = self.packing.num_symbols * grid.fft_size
+        without_prefix = grid.fft_size / grid.symbol_length
         report = {
-            "received_snr_db": received_snr_db(
-                measured.arrived, 1.0, opening.length * noise_std**2
+            **self.noise.report,
+            **faded.block_report(self.packing, self.precoding, self.pilot_symbols),
+            "received_snr_db": radio.received_snr_db(
+                measured.arrived, 1.0, self.packing.length * noise_std**2
             ),
-            "radiated_energy": measured.energy * level**2,
+            "radiated_energy": measured.energy * gain**2,
             "average_power": measured.energy * without_prefix / (num_samples * rms**2),
             "peak_power": measured.peak / rms**2,
         }
-        if self.link.transmit:
+        if self.samples.transmit:
             report |= {"papr_db": 10 * np.log10(measured.papr), "clip_rate": measured.clipped}
-        if self.link.receive:
-            report["receiver_clip_rate"] = measured.server_clipped
-        return self.packing.unpack(received), report
+        if self.samples.receive:
+            report["receiver_clip_rate"] = np.float64(measured.server_clipped)
+        return report

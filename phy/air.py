@@ -3,71 +3,93 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft
 
+from otafl._base.arrays import ComplexArray, Float32Array, FloatArray
+from otafl._base.buffers import buffer
 from phy.convolution import Pieces, convolve
 from phy.grid import OfdmGrid
-from phy.scratch import scratch
 from phy.time_channel import TimeChannel
-from phy.waveform import demodulate, in_bins, modulate, power_of, shift_phases, symbol_length
+from phy.waveform import demodulate, modulate, shift_phases, squared_magnitude, to_bins
 
 
 class FastAir:
-    """All clients' way to the server's antenna.
+    """Propagation from all clients to the server.
 
-    amplitude : [num_clients], of the channels, the root of the path gain
+    Parameters
+    ----------
+    grid : OfdmGrid
+        Numerology.
+    amplitude : ndarray of float, shape [num_clients]
+        Amplitude of the channels, the root of the path gain.
     """
 
-    def __init__(self, grid: OfdmGrid, amplitude: NDArray[np.float64]) -> None:
+    def __init__(self, grid: OfdmGrid, amplitude: FloatArray) -> None:
         self.grid, self.amplitude = grid, amplitude.astype(np.float32)
 
-    def clean(
-        self, elements: NDArray[np.complex64], channel: TimeChannel, window_advance: int
-    ) -> tuple[NDArray[np.complex64], NDArray[np.float32]] | None:
-        """The short way for symbols that meet no fault: what arrives, and the power sent.
+    def shortcut(
+        self, elements: ComplexArray, channel: TimeChannel, window_advance: int
+    ) -> tuple[ComplexArray, Float32Array] | None:
+        """Return what arrives of symbols that meet no impairment, and the power sent.
 
         If the channel is static and ends within the prefix, convolution is cyclic on all that the
-        server's FFTs take in: there the sum of response x elements arrives. The samples before each
-        FFT, which nobody looks at, are not those that would really arrive. Else there is no short
-        way, and None is returned.
+        server's FFTs take in: there the sum of response x elements arrives. Samples
+        outside the FFT windows are never used and are not physically correct.
 
-        power : [m, num_symbols, fft_size], without prefix
+        Returns
+        -------
+        received : ndarray of complex64, shape [samples]
+        power : ndarray of float32, shape [m, num_symbols, fft_size]
+            Power of the samples sent, without prefix.
+
+        None where there is no shortcut.
         """
         grid, lags = self.grid, channel.lags
         fits = lags.num_taps - 1 <= grid.cp_length - window_advance
-        if channel.gains[0].shape[1] > 1 or not fits:
+        if channel.moving or not fits:
             return None
-        bins = scratch("bins", (*elements.shape[:2], grid.fft_size))
-        sent = fft.ifft(in_bins(grid, elements, bins), norm="ortho", overwrite_x=True)
-        power = power_of(sent)
-        product = scratch("product", elements.shape)
+        bins = buffer("bins", (*elements.shape[:2], grid.fft_size))
+        sent = fft.ifft(to_bins(grid, elements, bins), norm="ortho", overwrite_x=True)
+        power = squared_magnitude(sent)
+        product = buffer("product", elements.shape)
         response = channel.response * (
             self.amplitude[:, None, None] * shift_phases(grid, -lags.first)
         )
         np.multiply(elements, response, out=product)
-        heard = np.zeros(elements.shape[1] * symbol_length(grid) + lags.num_taps - 1, np.complex64)
-        heard[: len(heard) - lags.num_taps + 1] = modulate(grid, product.sum(axis=0))
-        return heard, power
+        received = np.zeros(
+            elements.shape[1] * grid.symbol_length + lags.num_taps - 1, np.complex64
+        )
+        received[: len(received) - lags.num_taps + 1] = modulate(grid, product.sum(axis=0))
+        return received, power
 
-    def modulate(self, elements: NDArray[np.complex64]) -> NDArray[np.complex64]:
-        """``[m, num_symbols, used carriers]`` to ``[m, samples]``."""
+    def modulate(self, elements: ComplexArray) -> ComplexArray:
+        """Return the samples of ``[m, num_symbols, used carriers]``, shape [m, samples]."""
         return modulate(self.grid, elements)
 
     def propagate(
-        self, samples: NDArray[np.complex64], channel: TimeChannel, burst: int, *, add: bool = True
-    ) -> NDArray[np.complex64]:
-        """``[m, n]`` to the sum of what arrives, ``[n + taps - 1]``, from the first lag on.
+        self, samples: ComplexArray, channel: TimeChannel, slot: int, *, add: bool = True
+    ) -> ComplexArray:
+        """Return what arrives of ``samples [m, n]``, from the first lag on.
 
-        add : or else what arrives of each client, [m, n + taps - 1]
+        Parameters
+        ----------
+        samples : ndarray of complex64, shape [m, n]
+            What each client sends in a slot.
+        channel : TimeChannel
+            The clients' channels.
+        slot : int
+            Which slot of the block.
+        add : bool
+            Whether to add the clients up.
+
+        Returns
+        -------
+        ndarray of complex64, shape [n + taps - 1], or [m, n + taps - 1] without ``add``
         """
-        moving = channel.gains[burst].shape[1] > 1
-        pieces = Pieces(self.grid, samples.shape[1], channel.lags.num_taps, moving)
-        spectra = channel.spectra(burst, self.grid, pieces.fft_size)
+        pieces = Pieces(self.grid, samples.shape[1], channel.lags.num_taps, channel.moving)
+        spectra = channel.spectra(slot, self.grid, pieces.fft_size)
         return convolve(samples, spectra * self.amplitude[:, None, None], pieces, add=add)
 
-    def demodulate(
-        self, samples: NDArray[np.complex64], first: int, num_symbols: int
-    ) -> NDArray[np.complex64]:
-        """``[..., n]``, which begin at time ``first``, to ``[..., num_symbols, used carriers]``."""
+    def demodulate(self, samples: ComplexArray, first: int, num_symbols: int) -> ComplexArray:
+        """Return the elements of samples that begin at time ``first``."""
         return demodulate(self.grid, samples, first, num_symbols)

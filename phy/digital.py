@@ -5,13 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-SCALE_BITS = 32  # each vector's largest magnitude goes along as a float
+from otafl._base.arrays import FloatArray, Rng
+from otafl._base.decibels import from_db
+
+SCALE_BITS = 32  # each vector's largest magnitude is sent as a float
 
 
-def quantiser(vector: NDArray, bits: int) -> tuple[NDArray[np.float64], float, float]:
-    """A vector in steps of its quantiser: ``vector = lowest + step * levels``.
+def quantiser(vector: NDArray, bits: int) -> tuple[FloatArray, float, float]:
+    """Return a vector in steps of its quantiser: ``vector = lowest + step * levels``.
 
-    2^bits levels reach from -max|v| to +max|v|.
+    Its 2^bits levels extend from -max|v| to +max|v|.
+
+    Returns
+    -------
+    levels : ndarray of float
+    step, lowest : float
     """
     peak = float(np.abs(vector).max())
     step = 2 * peak / (2**bits - 1)
@@ -19,22 +27,20 @@ def quantiser(vector: NDArray, bits: int) -> tuple[NDArray[np.float64], float, f
     return levels, step, -peak
 
 
-def quantise(vector: NDArray, bits: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Round each entry up or down at random so that its mean is right."""
+def quantise(vector: NDArray, bits: int, rng: Rng) -> FloatArray:
+    """Return the vector with each entry rounded up or down at random, without bias."""
     levels, step, lowest = quantiser(vector, bits)
     whole = np.floor(levels + rng.random(vector.shape))
     return lowest + step * np.minimum(whole, 2**bits - 1)
 
 
 def rounding_variance(vector: NDArray, bits: int) -> float:
-    """E ||quantise(v) - v||^2 = step^2 sum f (1 - f), f the fractional parts of the levels."""
+    """Return E ||quantise(v) - v||^2 = step^2 sum f (1 - f), f the levels' fractional parts."""
     levels, step, _ = quantiser(vector, bits)
     fraction = levels - np.floor(levels)
     return float(step**2 * (fraction * (1 - fraction)).sum())
 
 
-def spectral_efficiency(
-    snr: NDArray[np.float64], gap_db: float, highest: float
-) -> NDArray[np.float64]:
-    """min(log2(1 + snr / gap), highest) bits a resource element."""
-    return np.minimum(np.log1p(snr * 10 ** (-gap_db / 10)) / np.log(2), highest)
+def spectral_efficiency(snr: FloatArray, gap_db: float, highest: float) -> FloatArray:
+    """Return min(log2(1 + snr / gap), highest), in bits per resource element."""
+    return np.minimum(np.log1p(snr * from_db(-gap_db)) / np.log(2), highest)

@@ -10,7 +10,7 @@ S on the first tap with a uniformly random phase.
 At speed zero a channel is static over a round and drawn anew for the next one (block fading, from
 the round's own ``rng``). A moving client's channel is one process over the whole run, a function
 of (device_rng, client, time), with Clarke's spectrum: E[a(t) a*(t - u)] = P J0(2 pi f_D u), with
-f_D = speed carrier_frequency / c (W. C. Jakes, Microwave Mobile Communications, 1974).
+f_D = speed carrier_frequency / c (W. C. Jakes, Microwave Mobile Communications, 1974, ch. 1).
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phy.checks import assign, choice, number
+from otafl._base.arrays import ComplexArray, Float32Array, FloatArray, IntArray, Rng
+from otafl._base.decibels import from_db
+from otafl._base.names import options
+from otafl._base.validation import assign, choice, number
 from phy.phasors import phasors
 from phy.randomness import complex_normal, device_key, device_stream
 
@@ -38,63 +40,104 @@ LOS_ANGLE = np.pi / 4  # between a client's movement and its line of sight, as i
 class Taps(NamedTuple):
     """Path gains of all clients at some instants.
 
-    gains : [num_clients, num_times, num_paths], complex64
-    delays : [num_paths], the same for all, or [num_clients, num_paths], [s]
+    Attributes
+    ----------
+    gains : ndarray of complex64, shape [num_clients, num_times, num_paths]
+    delays : ndarray of float, shape [num_paths] or [num_clients, num_paths]
+        The same for all clients, or one row per client [s].
     """
 
-    gains: NDArray[np.complex64]
-    delays: NDArray[np.float64]
+    gains: ComplexArray
+    delays: FloatArray
 
 
 class Law(NamedTuple):
-    """The law of the response at one frequency: CN(sqrt(specular) e^{j phase}, 1 - specular)."""
+    """Distribution of the response at one frequency: CN(sqrt(specular) e^{j phase}, 1 - specular).
+
+    Attributes
+    ----------
+    specular : float
+        Power of the line of sight, 0 for Rayleigh fading and 1 for a constant channel.
+    """
 
     specular: float
 
 
+@runtime_checkable
 class Fading(Protocol):
-    """What a channel model must offer. See the module's text for what may depend on what."""
+    """A channel model. Subclass it, implement :meth:`draw`, and override what differs.
+
+    The module docstring states what may depend on device, time and round.
+    """
 
     @property
     def moving(self) -> bool:
         """Whether the taps change within a round."""
+        return False
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the channel is one process over the whole run, from round to round."""
+        return self.moving
+
+    @property
+    def doppler(self) -> float:
+        """Largest Doppler shift [Hz]; zero if it is not known."""
+        return 0.0
 
     @property
     def law(self) -> Law | None:
-        """The law of one response, where it is known in closed form."""
+        """Distribution of one response, where it is known in closed form."""
+        return None
 
     @property
-    def delays(self) -> NDArray[np.float64] | None:
+    def delays(self) -> FloatArray | None:
         """[num_paths] path delays [s] if they are the same for every client and draw."""
+        return None
 
-    def draw(
-        self,
-        clients: NDArray[np.int64],
-        times: NDArray[np.float64],
-        rng: np.random.Generator,
-        device_rng: np.random.Generator | None,
-    ) -> Taps:
-        """The taps of ``clients`` (global indices) at ``times`` [s].
+    @abstractmethod
+    def draw(self, clients: IntArray, times: FloatArray, rng: Rng, device_rng: Rng | None) -> Taps:
+        """Draw the taps of a round. It is called once per realisation.
 
-        Without ``device_rng`` the devices are new, from ``rng``.
+        Parameters
+        ----------
+        clients : ndarray of int, shape [m]
+            Global indices of the clients.
+        times : ndarray of float, shape [n]
+            Instants, from the start of the run [s]; one instant if the channel does not move.
+        rng : numpy.random.Generator
+            Source of everything that is redrawn each round.
+        device_rng : numpy.random.Generator or None
+            Identifies the population and determines per-device quantities. None means new devices,
+            drawn from ``rng``.
+
+        Returns
+        -------
+        Taps
+            Gains [m, n, num_paths] and delays.
         """
+        ...
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Mean powers of a delay line: diffuse ones [num_paths], and the specular one of path 0."""
+    """Delays [s] and diffuse powers [num_paths] of a delay line; specular power of path 0."""
 
-    delays: NDArray[np.float64]
-    diffuse: NDArray[np.float64]
+    delays: FloatArray
+    diffuse: FloatArray
     specular: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class DelayLine(ABC):
-    """A tapped delay line; who inherits says which ``profile`` it has.
+    """A tapped delay line; subclasses give its ``profile``.
 
-    speed : of each client [m/s]; zero is static over a round and new in each round
-    carrier_frequency : [Hz]
+    Parameters
+    ----------
+    speed : float
+        Speed of each client [m/s]. At zero the channel is static over a round and new in each one.
+    carrier_frequency : float
+        [Hz]
     """
 
     speed: float = 0.0
@@ -119,28 +162,31 @@ class DelayLine(ABC):
 
     @cached_property
     def moving(self) -> bool:
+        """Whether the taps change within a round."""
         return self.doppler > 0
 
     @property
-    def law(self) -> Law:
-        return Law(self.profile.specular)
+    def continuous(self) -> bool:
+        """Whether the channel is one process over the whole run."""
+        return self.moving
 
     @property
-    def delays(self) -> NDArray[np.float64]:
+    def law(self) -> Law:
+        """Distribution of one response."""
+        return Law(self.profile.specular)
+
+    @cached_property
+    def delays(self) -> FloatArray:
+        """[num_paths] path delays [s]."""
         return self.profile.delays
 
     @cached_property
-    def _amplitudes(self) -> NDArray[np.float32]:
-        """Standard deviations of the real and of the imaginary part of each path."""
+    def _amplitudes(self) -> Float32Array:
+        """Standard deviation of the real part of each path's diffuse gain."""
         return np.sqrt(self.profile.diffuse / 2).astype(np.float32)
 
-    def draw(
-        self,
-        clients: NDArray[np.int64],
-        times: NDArray[np.float64],
-        rng: np.random.Generator,
-        device_rng: np.random.Generator | None,
-    ) -> Taps:
+    def draw(self, clients: IntArray, times: FloatArray, rng: Rng, device_rng: Rng | None) -> Taps:
+        """Draw the taps of a round; see :meth:`Fading.draw`."""
         if self.moving:
             return Taps(self._moving(clients, times, device_key(device_rng, rng)), self.delays)
         specular = self.profile.specular
@@ -154,15 +200,13 @@ class DelayLine(ABC):
             gains = np.repeat(gains, len(times), axis=1)
         return Taps(gains, self.delays)
 
-    def _moving(
-        self, clients: NDArray[np.int64], times: NDArray[np.float64], key: int
-    ) -> NDArray[np.complex64]:
-        """Clarke's model as sinusoids of stratified random arrival angle and Gaussian amplitude.
+    def _moving(self, clients: IntArray, times: FloatArray, key: int) -> ComplexArray:
+        """Return Clarke's process: sinusoids of stratified random angle and Gaussian amplitude.
 
-        Averaged over devices the autocorrelation is J0 to the letter, for any number of sinusoids;
+        Averaged over devices its autocorrelation is exactly J0, for any number of sinusoids.
         Gaussian amplitudes make the gain at any instant exactly CN(0, P), which equal ones
-        (Sionna's, and the usual) do not. In return the power of one path of one device, averaged
-        over a long run, strays from P by 1 / sqrt(NUM_SINUSOIDS), 9 %.
+        (Sionna's, and the usual choice) do not. The price: the power of one path of one device,
+        averaged over a long run, deviates from P by 1 / sqrt(NUM_SINUSOIDS), 9 %.
         """
         num_paths = len(self.delays)
         gains = np.empty((len(clients), len(times), num_paths), np.complex64)
@@ -181,38 +225,51 @@ class DelayLine(ABC):
         return gains
 
 
+@options
 @dataclass(frozen=True)
-class NoFading:
-    """A wire: h = 1."""
+class NoFading(Fading):
+    """No fading: h = 1."""
 
-    moving = False
     law = Law(specular=1.0)
     delays = np.broadcast_to(0.0, 1)
 
-    def draw(
-        self,
-        clients: NDArray[np.int64],
-        times: NDArray[np.float64],
-        rng: np.random.Generator,
-        device_rng: np.random.Generator | None,
-    ) -> Taps:
+    def draw(self, clients: IntArray, times: FloatArray, rng: Rng, device_rng: Rng | None) -> Taps:
+        """Return ones."""
         return Taps(np.ones((len(clients), len(times), 1), np.complex64), self.delays)
 
 
+@options
 @dataclass(frozen=True, kw_only=True)
 class Rayleigh(DelayLine):
-    """Flat Rayleigh fading: one gain h ~ CN(0, 1) for all carriers."""
+    """Flat Rayleigh fading: one gain h ~ CN(0, 1) for all carriers.
+
+    Parameters
+    ----------
+    speed : float
+        Speed of each client [m/s]. At zero the channel is static over a round and new in each one.
+    carrier_frequency : float
+        [Hz]
+    """
 
     @cached_property
     def profile(self) -> Profile:
+        """Delays and mean powers."""
         return Profile(np.zeros(1), np.ones(1), 0.0)
 
 
+@options
 @dataclass(frozen=True)
 class Rician(DelayLine):
     """Flat Rician fading.
 
-    k_factor : power of the line of sight over that of everything else, linear
+    Parameters
+    ----------
+    k_factor : float
+        Power of the line of sight over the power of everything else, linear.
+    speed : float
+        Speed of each client [m/s]. At zero the channel is static over a round and new in each one.
+    carrier_frequency : float
+        [Hz]
     """
 
     k_factor: float = 4.0
@@ -223,16 +280,26 @@ class Rician(DelayLine):
 
     @cached_property
     def profile(self) -> Profile:
+        """Delays and mean powers."""
         share = self.k_factor / (1 + self.k_factor)
         return Profile(np.zeros(1), np.array([1 - share]), share)
 
 
+@options
 @dataclass(frozen=True)
 class Tdl(DelayLine):
-    """A tapped delay line of 3GPP TR 38.901, table 7.7.2; D and E have a line of sight.
+    """A tapped delay line of 3GPP TR 38.901, tables 7.7.2-1 to 7.7.2-5.
 
-    model : "A", "B", "C", "D" or "E"
-    delay_spread : rms, by which the normalised profile is scaled [s]
+    Parameters
+    ----------
+    model : {"A", "B", "C", "D", "E"}
+        D and E have a line of sight.
+    delay_spread : float
+        Rms delay spread, by which the normalised profile is scaled [s].
+    speed : float
+        Speed of each client [m/s]. At zero the channel is static over a round and new in each one.
+    carrier_frequency : float
+        [Hz]
     """
 
     model: str = "A"
@@ -248,15 +315,16 @@ class Tdl(DelayLine):
 
     @cached_property
     def profile(self) -> Profile:
+        """Delays and mean powers."""
         delays, diffuse, specular = _tdl_table(self.model)
         return Profile(self.delay_spread * delays, diffuse, specular)
 
 
 @lru_cache
-def _tdl_table(model: str) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-    """Normalised delays, diffuse powers and specular power, read from the files Sionna ships.
+def _tdl_table(model: str) -> tuple[FloatArray, FloatArray, float]:
+    """Return normalised delays, diffuse powers and specular power from the files Sionna ships.
 
-    They are found without importing Sionna, and so without waiting for TensorFlow.
+    The files are found without importing Sionna, and so without waiting for TensorFlow.
     """
     spec = importlib.util.find_spec("sionna")
     if spec is None or not spec.submodule_search_locations:
@@ -264,7 +332,7 @@ def _tdl_table(model: str) -> tuple[NDArray[np.float64], NDArray[np.float64], fl
     root = Path(spec.submodule_search_locations[0])
     table = json.loads((root / f"phy/channel/tr38901/models/TDL-{model}.json").read_text())
     delays = np.array(table["delays"], float)
-    powers = 10 ** (np.array(table["powers"], float) / 10)
+    powers = from_db(np.array(table["powers"], float))
     powers /= powers.sum()
     for shared in (delays, powers):
         shared.setflags(write=False)

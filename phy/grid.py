@@ -1,34 +1,41 @@
-"""Numerology: which carriers and symbols a block of data occupies."""
+"""OFDM numerology: which carriers and symbols a block of data occupies, and when."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from phy.checks import assign, integer, number
+from otafl._base.arrays import BoolArray, FloatArray, IntArray
+from otafl._base.names import options
+from otafl._base.validation import OptionError, assign, boolean, integer, number
 
 
+@options
 @dataclass(frozen=True)
 class OfdmGrid:
     """A cyclic-prefix OFDM resource grid.
 
-    Carriers are counted as Sionna's ``ResourceGrid`` does: from the lowest frequency up, with
-    ``guards = (left, right)`` unused at the two edges and, with ``dc_null``, the one at frequency
-    zero unused too.
+    Carriers are counted as in Sionna's ``ResourceGrid``: from the lowest frequency up.
 
     Parameters
     ----------
-    fft_size : carriers of the FFT, used or not
-    cp_length : cyclic prefix [samples], at most ``fft_size``
-    guards : unused carriers at the lower and the upper edge
-    dc_null : leave the carrier at frequency zero empty
-    subcarrier_spacing : [Hz]
-    symbols_per_slot : OFDM symbols between two looks at the channel
-    pilots : of the used carriers, how many hold pilots instead of data in every symbol, evenly
-        spread; from them a server can tell the phase that all clients have in common
+    fft_size : int
+        Carriers of the FFT, used or not.
+    cp_length : int
+        Cyclic prefix [samples], at most ``fft_size``.
+    guards : (int, int)
+        Unused carriers at the lower and at the upper edge of the band.
+    dc_null : bool
+        Leave the carrier at frequency zero empty.
+    subcarrier_spacing : float
+        [Hz]
+    symbols_per_slot : int
+        OFDM symbols per slot. A moving channel is estimated once per slot.
+    pilots : int
+        How many of the used carriers hold pilots instead of data in every symbol, evenly spread.
+        From them a server can tell the phase that all clients have in common.
 
     Examples
     --------
@@ -51,67 +58,73 @@ class OfdmGrid:
         fft_size = integer("fft_size", self.fft_size, least=1)
         cp_length = integer("cp_length", self.cp_length, least=0)
         if cp_length > fft_size:
-            raise ValueError(
-                f"cp_length = {cp_length} is not allowed: give at most fft_size = {fft_size}"
-            )
+            raise OptionError("cp_length", f"at most fft_size = {fft_size}", cp_length)
         if not isinstance(self.guards, tuple | list | np.ndarray) or len(self.guards) != 2:
-            raise ValueError(f"guards = {self.guards!r} is not allowed: give (left, right)")
+            raise OptionError("guards", "(left, right)", self.guards)
         guards = tuple(integer(f"guards[{i}]", g, least=0) for i, g in enumerate(self.guards))
-        if not isinstance(self.dc_null, bool | np.bool_):
-            raise ValueError(f"dc_null = {self.dc_null!r} is not allowed: give True or False")
         assign(
             self,
             fft_size=fft_size,
             cp_length=cp_length,
             guards=guards,
-            dc_null=bool(self.dc_null),
+            dc_null=boolean("dc_null", self.dc_null),
             subcarrier_spacing=number("subcarrier_spacing", self.subcarrier_spacing, above=0),
             symbols_per_slot=integer("symbols_per_slot", self.symbols_per_slot, least=1),
             pilots=integer("pilots", self.pilots, least=0),
         )
         left, right = guards
         if self.dc_null and not left <= fft_size // 2 < fft_size - right:
-            raise ValueError(
-                f"guards = {guards} cover the carrier at frequency zero: with dc_null = True "
-                f"give left <= {fft_size // 2} and right < {fft_size - fft_size // 2}"
+            raise OptionError(
+                "guards",
+                f"left <= {fft_size // 2} and right < {fft_size - fft_size // 2}, so that the "
+                "carrier at frequency zero lies between them (dc_null = True)",
+                guards,
             )
         if left + right >= fft_size or len(self.used_carriers) == 0:
-            raise ValueError(
-                f"guards = {guards} and dc_null = {self.dc_null} leave no carrier of "
-                f"fft_size = {fft_size}: give fewer guards"
+            raise OptionError(
+                "guards",
+                f"fewer: with dc_null = {self.dc_null} they leave no carrier of "
+                f"fft_size = {fft_size}",
+                guards,
             )
         if self.pilots >= len(self.used_carriers):
-            raise ValueError(
-                f"pilots = {self.pilots} leave no carrier for data: give fewer than the "
-                f"{len(self.used_carriers)} used carriers"
+            raise OptionError(
+                "pilots",
+                f"fewer than the {len(self.used_carriers)} used carriers, or no carrier is left "
+                "for data",
+                self.pilots,
             )
 
     @classmethod
     def nr(cls, subcarrier_spacing: float = 30e3) -> OfdmGrid:
-        """A 20 MHz channel of 5G NR at 15, 30 or 60 kHz (3GPP TS 38.101-1, table 5.3.2-1).
+        """Return a 20 MHz channel of 5G NR (3GPP TS 38.101-1, table 5.3.2-1).
 
+        Parameters
+        ----------
+        subcarrier_spacing : float
+            15e3, 30e3 or 60e3 [Hz]
+
+        Examples
+        --------
         >>> [OfdmGrid.nr(s).num_carriers // 12 for s in (15e3, 30e3, 60e3)]
         [106, 51, 24]
         """
         resource_blocks = {15e3: 106, 30e3: 51, 60e3: 24}
         if subcarrier_spacing not in resource_blocks:
-            raise ValueError(
-                f"subcarrier_spacing = {subcarrier_spacing!r} is not allowed: "
-                "give 15e3, 30e3 or 60e3"
-            )
+            raise OptionError("subcarrier_spacing", "15e3, 30e3 or 60e3", subcarrier_spacing)
         fft_size = round(30.72e6 / subcarrier_spacing)
         guard = (fft_size - 12 * resource_blocks[subcarrier_spacing]) // 2
         return cls(
             fft_size=fft_size,
-            cp_length=144 * fft_size // 2048,  # the normal prefix of all but a slot's first symbol
+            cp_length=144 * fft_size // 2048,  # the normal prefix, the slot's first symbol apart
             guards=(guard, guard),
             dc_null=False,
             subcarrier_spacing=subcarrier_spacing,
         )
 
     @cached_property
-    def used_carriers(self) -> NDArray[np.int64]:
-        """Those of data and pilots, counted from frequency zero, ascending."""
+    def used_carriers(self) -> IntArray:
+        """Carriers of data and pilots, counted from frequency zero, ascending."""
         left, right = self.guards
         used = np.arange(left, self.fft_size - right) - self.fft_size // 2
         used = used[used != 0] if self.dc_null else used
@@ -119,8 +132,8 @@ class OfdmGrid:
         return used
 
     @cached_property
-    def is_pilot(self) -> NDArray[np.bool_]:
-        """Which of the used carriers hold pilots."""
+    def is_pilot(self) -> BoolArray:
+        """Whether each of the used carriers holds pilots."""
         used = len(self.used_carriers)
         pilot = np.zeros(used, bool)
         pilot[((np.arange(self.pilots) + 0.5) * used / max(self.pilots, 1)).astype(int)] = True
@@ -128,45 +141,85 @@ class OfdmGrid:
         return pilot
 
     @cached_property
-    def carriers(self) -> NDArray[np.int64]:
-        """[num_carriers] carriers of data, counted from frequency zero, ascending."""
+    def carriers(self) -> IntArray:
+        """[num_carriers] data carriers, counted from frequency zero, ascending."""
         data = self.used_carriers[~self.is_pilot]
         data.setflags(write=False)
         return data
 
-    @property
+    @cached_property
     def num_carriers(self) -> int:
+        """Number of carriers that hold data."""
         return len(self.carriers)
 
+    @cached_property
+    def without_pilots(self) -> OfdmGrid:
+        """The same grid with data on every used carrier."""
+        return replace(self, pilots=0) if self.pilots else self
+
     @property
-    def frequencies(self) -> NDArray[np.float64]:
-        """[num_carriers] baseband frequencies of the carriers of data [Hz]."""
+    def frequencies(self) -> FloatArray:
+        """[num_carriers] baseband frequencies of the data carriers [Hz]."""
         return self.carriers * np.float64(self.subcarrier_spacing)
 
     @property
     def sampling_rate(self) -> float:
-        """[Hz]"""
+        """Samples per second [Hz]."""
         return self.fft_size * self.subcarrier_spacing
 
     @property
+    def symbol_length(self) -> int:
+        """Samples of an OFDM symbol with its prefix."""
+        return self.fft_size + self.cp_length
+
+    @property
     def cp_duration(self) -> float:
-        """[s]"""
+        """Duration of the cyclic prefix [s]."""
         return self.cp_length / self.sampling_rate
 
     @property
     def symbol_duration(self) -> float:
-        """One OFDM symbol with its prefix [s]."""
-        return (self.fft_size + self.cp_length) / self.sampling_rate
+        """Duration of an OFDM symbol with its prefix [s]."""
+        return self.symbol_length / self.sampling_rate
 
     @property
     def slot_duration(self) -> float:
-        """[s]"""
+        """Duration of a slot [s]."""
         return self.symbols_per_slot * self.symbol_duration
 
     def num_symbols(self, length: int) -> int:
-        """OFDM symbols for a real vector of ``length`` entries, two of them on each carrier."""
+        """Return the OFDM symbols of a real vector of ``length`` entries, two per carrier."""
         length = integer("length", length, least=1)
         return -(-length // (2 * self.num_carriers))
 
-    def num_slots(self, length: int) -> int:
-        return -(-self.num_symbols(length) // self.symbols_per_slot)
+    def slots(self, num_symbols: int) -> list[slice]:
+        """Return the symbols of each slot of a block; the last slot may be shorter."""
+        starts = range(0, num_symbols, self.symbols_per_slot)
+        return [slice(at, min(at + self.symbols_per_slot, num_symbols)) for at in starts]
+
+    def slot_starts(self, num_slots: int, pilot_symbols: int) -> FloatArray:
+        """Return when the data of each slot begin, counted from the start of the block.
+
+        Parameters
+        ----------
+        num_slots : int
+            Slots of the block.
+        pilot_symbols : int
+            OFDM symbols with pilots ahead of the data of each slot.
+
+        Returns
+        -------
+        ndarray of float, shape [num_slots]
+            [samples]
+        """
+        period = (self.symbols_per_slot + pilot_symbols) * self.symbol_length
+        return np.arange(num_slots) * np.float64(period) + pilot_symbols * self.symbol_length
+
+    def slot_middles(self, num_symbols: int, pilot_symbols: int) -> FloatArray:
+        """Return the middle of the data of each slot, when a moving channel is observed.
+
+        Parameters and result are those of :meth:`slot_starts`, for a block of ``num_symbols``.
+        """
+        slots = self.slots(num_symbols)
+        counts = np.array([slot.stop - slot.start for slot in slots], np.float64)
+        return self.slot_starts(len(slots), pilot_symbols) + counts * self.symbol_length / 2

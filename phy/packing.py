@@ -16,19 +16,38 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from phy.checks import integer
+from otafl._base.arrays import ComplexArray, Float32Array
+from otafl._base.validation import integer
 from phy.grid import OfdmGrid
 
 LONG_BLOCK = 1 << 17  # resource elements, a megabyte
 
 
 class Packing:
-    """Maps real vectors ``[..., length]`` to elements ``[..., num_symbols, num_carriers]``.
+    """Map real vectors ``[..., length]`` to elements ``[..., num_symbols, num_carriers]``.
 
-    ``seed = None`` keeps the entries in their order: carrier by carrier, symbol by symbol.
+    Parameters
+    ----------
+    grid : OfdmGrid
+        Numerology.
+    length : int
+        Entries of a vector.
+    seed : int or None
+        Seed of the interleaver. None keeps the entries in order: carrier by carrier, symbol by
+        symbol.
 
-    To be read: the grid's places are filled with grains of ``grain`` elements, place i with grain
-    ``source[i]`` of the vector; ``empty`` are the places beyond its end, which hold padding.
+    Attributes
+    ----------
+    num_symbols, num_elements : int
+        OFDM symbols and resource elements of a block.
+    grain : int
+        Neighbouring elements that the interleaver moves together.
+    num_grains : int
+        Grains that hold entries of the vector.
+    source : ndarray of int
+        Place i of the grid holds grain ``source[i]`` of the vector.
+    empty : ndarray of int
+        Places beyond the end of the vector, which hold padding.
 
     Examples
     --------
@@ -41,7 +60,6 @@ class Packing:
         self.grid = grid
         self.length = length
         self.num_symbols = grid.num_symbols(length)
-        self.num_slots = grid.num_slots(length)
         self.num_elements = self.num_symbols * grid.num_carriers
         self.grain = math.gcd(grid.num_carriers, 8) if self.num_elements > LONG_BLOCK else 1
         self.source = np.arange(self.num_elements // self.grain)
@@ -54,8 +72,8 @@ class Packing:
         places[self.source] = np.arange(len(self.source))
         self._places = places[: self.num_grains]
 
-    def grains(self, signals: NDArray) -> NDArray[np.complex64]:
-        """``[..., length]`` real to ``[..., num_grains, grain]`` complex64; a view if it can be."""
+    def grains(self, signals: NDArray) -> ComplexArray:
+        """Return ``[..., length]`` real as ``[..., num_grains, grain]``, a view where possible."""
         shape = (*signals.shape[:-1], self.num_grains, self.grain)
         whole = self.length == 2 * self.grain * self.num_grains
         if whole and signals.dtype == np.float32 and signals.flags.c_contiguous:
@@ -65,24 +83,24 @@ class Packing:
         flat.view(np.float32)[..., : self.length] = signals
         return grains
 
-    def pack(self, signals: NDArray) -> NDArray[np.complex64]:
-        """``[..., length]`` real to ``[..., num_symbols, num_carriers]`` complex64."""
+    def pack(self, signals: NDArray) -> ComplexArray:
+        """Return ``[..., length]`` real as ``[..., num_symbols, num_carriers]`` complex64."""
         signals = np.asarray(signals)
-        # clipped indices are those of empty places
+        # indices beyond the end are clipped; they belong to empty places
         placed = np.take(self.grains(signals), self.source, axis=-2, mode="clip")
         placed[..., self.empty, :] = 0
         return placed.reshape(*signals.shape[:-1], self.num_symbols, self.grid.num_carriers)
 
-    def unpack(self, elements: NDArray) -> NDArray[np.float32]:
-        """The inverse of :meth:`pack`."""
+    def unpack(self, elements: NDArray) -> Float32Array:
+        """Invert :meth:`pack`."""
         leading = elements.shape[:-2]
         grains = elements.reshape(*leading, -1, self.grain).take(self._places, axis=-2)
         return grains.reshape(*leading, -1).view(np.float32)[..., : self.length]
 
     def per_symbol(self, values: NDArray) -> NDArray:
-        """``[..., num_slots, num_carriers]`` to ``[..., num_symbols, num_carriers]``.
+        """Return ``[..., num_slots, num_carriers]`` as ``[..., num_symbols, num_carriers]``.
 
-        One slot is a channel that does not change: it stays one, to broadcast.
+        A single slot is a channel that does not change; it is returned as it is, to broadcast.
         """
         if values.shape[-2] == 1:
             return values
@@ -92,5 +110,5 @@ class Packing:
 
 @lru_cache(maxsize=8)
 def packing_for(grid: OfdmGrid, length: int, seed: int | None) -> Packing:
-    """The packing of a block, remembered: shuffling costs more than a round."""
+    """Return the packing of a block from a cache: shuffling costs more than a round."""
     return Packing(grid, length, seed)

@@ -1,13 +1,15 @@
-"""Rotations by a phase that may grow over many turns."""
+"""Unit-magnitude complex numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from otafl._base.arrays import ComplexArray
 
-def phasors(turns: NDArray[np.floating]) -> NDArray[np.complex64]:
-    """exp(j 2 pi turns); whole turns are dropped while there are digits for it."""
+
+def phasors(turns: NDArray[np.floating]) -> ComplexArray:
+    """Return exp(j 2 pi turns), dropping whole turns in the precision of the input."""
     phases = (2 * np.pi * (turns - np.rint(turns))).astype(np.float32)
     waves = np.empty(phases.shape, np.complex64)
     waves.real = np.cos(phases)
@@ -15,8 +17,8 @@ def phasors(turns: NDArray[np.floating]) -> NDArray[np.complex64]:
     return waves
 
 
-def phases_of(values: NDArray[np.complex64]) -> NDArray[np.complex64]:
-    """``values`` brought to magnitude one; zero stays zero."""
+def unit_phasors(values: ComplexArray) -> ComplexArray:
+    """Return ``values`` scaled to unit magnitude; zero stays zero."""
     smallest = np.finfo(np.float32).tiny
     inverse = 1 / np.maximum(np.abs(values), smallest)  # one division instead of two
     return values * inverse

@@ -1,15 +1,16 @@
-r"""Transmit power: what a client sends on each carrier for its share of the sum to arrive.
+r"""Transmit power: what a client sends on each carrier so that its share of the sum arrives.
 
 A client with channel sqrt(path_gain) h sends x = gain b s. The server receives
 y = gain sum_i sqrt(path_gain_i) h_i b_i s_i + n and divides by gain and by its own scale.
 
 - Inversion with truncation: b = 1 / (sqrt(path_gain) h^) where |h^|^2 > truncation, else 0; the
-  server's scale is 1. G. Zhu, Y. Wang and K. Huang, "Broadband Analog Aggregation for Low-Latency
-  Federated Edge Learning", IEEE Trans. Wireless Commun. 19(1), 2020.
+  server's scale is 1. G. Zhu, Y. Wang and K. Huang, "Broadband analog aggregation for low-latency
+  federated edge learning", IEEE Trans. Wireless Commun. 19(1), 2020 (truncated channel inversion).
 - MMSE: b = sqrt(p) e^{-j arg h^}, p = min(P, eta / (path_gain |h^|^2)), the server's scale is
   sqrt(eta), with eta minimising the mean square error of the sum of symbols that have unit variance
-  at gain 1. X. Cao, G. Zhu, J. Xu and K. Huang, "Optimized Power Control for Over-the-Air
-  Computation in Fading Channels", IEEE Trans. Wireless Commun. 19(11), 2020.
+  at gain 1. X. Cao, G. Zhu, J. Xu and K. Huang, "Optimized power control for over-the-air
+  computation in fading channels", IEEE Trans. Wireless Commun. 19(11), 2020 (the threshold-based
+  policy for static channels).
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chndtr
 
-from phy.channel import Channel
+from otafl._base.arrays import BoolArray, ComplexArray, Float32Array, FloatArray
 from phy.fading import Law
-from phy.phasors import phases_of
-from phy.time_channel import TimeChannel
+from phy.phasors import unit_phasors
 
 SMALLEST = float(np.finfo(np.float32).tiny)  # a weaker channel cannot be inverted in float32
 UNIT_SCALE = np.ones((1, 1), np.float32)
@@ -33,88 +33,110 @@ UNIT_SCALE.setflags(write=False)
 class Precoding(NamedTuple):
     """What clients and server do on each carrier at unit gain.
 
-    cost : [num_clients, num_slots, num_carriers], float32, |b|^2, the transmit energy of a
-        symbol of unit energy
-    weight : the same shape, bool, float32 or complex64, the factor that a symbol arrives with in
-        the sum, the server's scale divided out; 1 is perfect, 0 a truncated carrier
-    scale : [1 or num_slots, 1 or num_carriers], what the server divides by
-    active : the shape of ``cost``, bool
+    Attributes
+    ----------
+    cost : ndarray of float32, shape [num_clients, num_slots, num_carriers]
+        |b|^2, the transmit energy of a symbol of unit energy.
+    arrival : ndarray of bool, float32 or complex64, same shape
+        Arrival factor: the factor between a symbol's intended and received value, with the
+        server's scale divided out. 1 is perfect, 0 a truncated carrier.
+    scale : ndarray of float32, shape [1 or num_slots, 1 or num_carriers]
+        What the server divides by.
+    active : ndarray of bool, shape of ``cost``
+        Where a client sends.
     """
 
-    cost: NDArray[np.float32]
-    weight: NDArray
-    scale: NDArray[np.float32]
-    active: NDArray[np.bool_]
+    cost: Float32Array
+    arrival: NDArray
+    scale: Float32Array
+    active: BoolArray
 
     @property
-    def active_fraction(self) -> NDArray[np.float64]:
-        """[num_clients], of slots and carriers."""
+    def active_fraction(self) -> FloatArray:
+        """[num_clients] fraction of slots and carriers on which each client sends."""
         active = self.active.reshape(len(self.active), -1)
         return np.add.reduce(active.view(np.uint8), axis=1, dtype=np.uint32) / active.shape[1]
 
-    def amplitude(self, channel: Channel | TimeChannel) -> NDArray[np.complex64]:
-        """b, whose phase undoes that of the estimate."""
-        amplitude = phases_of(channel.estimate)
+    def amplitude(self, estimate: ComplexArray) -> ComplexArray:
+        """Return b, whose phase undoes that of the estimate."""
+        amplitude = unit_phasors(estimate)
         np.conjugate(amplitude, out=amplitude)
         amplitude *= np.sqrt(self.cost)
         return amplitude
 
 
-def _active(
-    channel: Channel | TimeChannel, truncation: float
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """|h^|^2 and where it is above the threshold."""
-    strength = np.abs(channel.estimate)
+def _active(estimate: ComplexArray, truncation: float) -> tuple[Float32Array, BoolArray]:
+    """Return |h^|^2, and where it is above the threshold."""
+    strength = np.abs(estimate)
     np.square(strength, out=strength)
     return strength, strength > np.float32(max(truncation, SMALLEST))
 
 
 def invert(
-    channel: Channel | TimeChannel, path_gain: NDArray[np.float64], truncation: float
+    response: ComplexArray, estimate: ComplexArray, path_gain: FloatArray, truncation: float
 ) -> Precoding:
-    """Channel inversion where the estimate is strong enough. ``path_gain [num_clients]``."""
-    strength, active = _active(channel, truncation)
+    """Return channel inversion, truncated where the estimate is weak.
+
+    Parameters
+    ----------
+    response, estimate : ndarray of complex64, shape [num_clients, num_slots, num_carriers]
+        The channel and the clients' estimate of it; the same array object under perfect CSI.
+    path_gain : ndarray of float, shape [num_clients]
+        Mean power of each channel.
+    truncation : float
+        Threshold on |h^|^2, which must exceed it.
+    """
+    strength, active = _active(estimate, truncation)
     np.maximum(strength, np.float32(SMALLEST), out=strength)
     inverse = np.divide(active, strength, out=strength)
-    weight: NDArray = active
-    if channel.estimate is not channel.response:
-        weight = channel.response * channel.estimate.conj() * inverse
-    cost = np.divide(inverse, path_gain.astype(np.float32)[:, None, None], out=inverse)
-    return Precoding(cost, weight, UNIT_SCALE, active)
+    arrival: NDArray = active
+    if estimate is not response:
+        arrival = response * estimate.conj() * inverse
+    cost = np.multiply(inverse, (1 / path_gain).astype(np.float32)[:, None, None], out=inverse)
+    return Precoding(cost, arrival, UNIT_SCALE, active)
 
 
 def mmse(
-    channel: Channel | TimeChannel,
-    path_gain: NDArray[np.float64],
-    element_power: NDArray[np.float64],
+    response: ComplexArray,
+    estimate: ComplexArray,
+    path_gain: FloatArray,
+    element_power: FloatArray,
     noise: float,
 ) -> Precoding:
-    """Optimal static control on every carrier by itself.
+    """Return the optimal static power control of every carrier by itself.
 
-    element_power : [num_clients], the budget of one resource element
-    noise : N0, the complex noise variance of a resource element
+    Parameters
+    ----------
+    response, estimate, path_gain
+        As for :func:`invert`.
+    element_power : ndarray of float, shape [num_clients]
+        The budget of one resource element.
+    noise : float
+        N0, the complex noise variance of a resource element.
     """
-    strength, active = _active(channel, truncation=0.0)
+    strength, active = _active(estimate, truncation=0.0)
     gains = strength * path_gain[:, None, None]
     reach = np.sqrt(element_power[:, None, None] * gains) * active  # sqrt(P_i) |h_i|
     eta = mmse_scale(reach, noise)
 
     wanted = np.divide(eta, gains, out=np.zeros_like(gains), where=active)
     power = np.minimum(element_power[:, None, None], wanted)
-    arrival = np.sqrt(power * path_gain[:, None, None] / eta).astype(np.float32)
-    weight: NDArray
-    if channel.estimate is channel.response:
-        weight = arrival * np.sqrt(strength)
+    amplitude = np.sqrt(power * path_gain[:, None, None] / eta).astype(np.float32)
+    arrival: NDArray
+    if estimate is response:
+        arrival = amplitude * np.sqrt(strength)
     else:
-        weight = arrival * channel.response * phases_of(channel.estimate).conj()
-    return Precoding(power.astype(np.float32), weight, np.sqrt(eta).astype(np.float32), active)
+        arrival = amplitude * response * unit_phasors(estimate).conj()
+    return Precoding(power.astype(np.float32), arrival, np.sqrt(eta).astype(np.float32), active)
 
 
 def active_probability(
-    truncation: float, law: Law, error_variance: NDArray[np.float64] | float = 0.0
-) -> NDArray[np.float64]:
-    """P(|h^|^2 > truncation) for h^ = h + e, e ~ CN(0, error_variance).
+    truncation: float, law: Law, error_variance: FloatArray | float = 0.0
+) -> FloatArray:
+    """Return P(|h^|^2 > truncation) for h^ = h + e, e ~ CN(0, error_variance).
 
+    Notes
+    -----
     Given the phase of its specular part, h^ is CN(., V) with V = 1 - specular + error_variance, so
     2 |h^|^2 / V is noncentral chi-square; exp(-truncation / V) without a line of sight.
     """
@@ -123,16 +145,25 @@ def active_probability(
         return np.exp(-truncation / variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         tail = 1 - chndtr(2 * truncation / variance, 2, 2 * law.specular / variance)
-    # so narrow that the law is a point for all that floats can tell
+    # below this variance floats cannot tell the distribution from a point
     return np.where(variance > 1e-9, tail, np.greater(law.specular, truncation).astype(np.float64))
 
 
-def mmse_scale(reach: NDArray[np.float64], noise: float) -> NDArray[np.float64]:
-    r"""eta* of Cao et al. for ``reach [num_clients, ...]``, sqrt(P_i) |h_i|.
+def mmse_scale(reach: FloatArray, noise: float) -> FloatArray:
+    r"""Return eta*, the optimal scale of Cao et al.
 
+    Parameters
+    ----------
+    reach : ndarray of float, shape [num_clients, ...]
+        sqrt(P_i) |h_i|. A client that cannot reach the server (zero) plays no part; where none
+        can, the scale is 1.
+    noise : float
+        N0.
+
+    Notes
+    -----
     With q = reach ascending, eta_k = ((N0 + sum_{i<=k} q_i^2) / sum_{i<=k} q_i)^2 and
-    eta* = min_k eta_k. A client that cannot reach the server (q = 0) plays no part; where none can,
-    the scale is 1.
+    eta* = min_k eta_k.
     """
     ordered = np.sort(reach, axis=0)
     total = np.cumsum(ordered, axis=0)

@@ -1,7 +1,7 @@
-"""Samples between the samples: delays of a part of a sample, and clocks that drift.
+"""Fractional delays and drifting clocks, by the windowed sinc of :mod:`phy.interpolation`.
 
-By a sinc under a Kaiser window, ``REACH`` samples to either side: within 0.85 of the band the error
-is below 2e-4 in amplitude. Beyond its ends a signal is zero.
+``REACH`` samples to either side: within 0.84 of the band the error is below 2e-4 in amplitude.
+Beyond its ends a signal is zero.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import i0
 
-from phy.convolution import cubics
+from otafl._base.arrays import ComplexArray, FloatArray
+from phy.interpolation import cubics, windowed_sinc
 
 REACH = 16
 KAISER_BETA = 8.0
 LARGEST_DRIFT = 0.2  # samples, over which a cubic is as good as the kernel
 
 
-def _kernel(past: float) -> NDArray[np.float32]:
-    """[2 REACH], weights of the samples around a point that is some way past a sample."""
-    away = np.arange(1 - REACH, REACH + 1) - past
-    window = i0(KAISER_BETA * np.sqrt(np.maximum(0, 1 - np.square(away / REACH))))
-    return (np.sinc(away) * window / i0(KAISER_BETA)).astype(np.float32)
-
-
 def delayed(
-    samples: NDArray[np.complex64],
-    delay: NDArray[np.float64],
-    drift: NDArray[np.float64] | None = None,
-) -> NDArray[np.complex64]:
-    """``samples [m, n]`` at n - delay - drift n, with a delay and a drift for each of m."""
+    samples: ComplexArray, delay: FloatArray, drift: FloatArray | None = None
+) -> ComplexArray:
+    """Return ``samples [m, n]`` at n - delay - drift n.
+
+    Parameters
+    ----------
+    samples : ndarray of complex64, shape [m, n]
+        Signals, one per row.
+    delay : ndarray of float, shape [m]
+        [samples]
+    drift : ndarray of float, shape [m], optional
+        Samples per sample.
+    """
     drifts = np.zeros(len(delay)) if drift is None else drift
     return np.stack([_moved(*each) for each in zip(samples, delay, drifts, strict=True)])
 
 
-def _moved(samples: NDArray[np.complex64], delay: float, drift: float) -> NDArray[np.complex64]:
+def _moved(samples: ComplexArray, delay: float, drift: float) -> ComplexArray:
     if drift == 0:
         return _ahead(samples, -delay, 0, len(samples))
     # between four delays that lie close together, samples follow cubics
@@ -53,20 +53,20 @@ def _moved(samples: NDArray[np.complex64], delay: float, drift: float) -> NDArra
     return moved
 
 
-def _ahead(
-    samples: NDArray[np.complex64], shift: float, start: int, stop: int
-) -> NDArray[np.complex64]:
-    """At n + shift, for n from ``start`` to ``stop``."""
+def _ahead(samples: ComplexArray, shift: float, start: int, stop: int) -> ComplexArray:
+    """Return the signal at n + shift, for n from ``start`` to ``stop``."""
     whole = math.floor(shift + 1e-9)
     past = shift - whole
     if past < 1e-6:
         return _padded(samples, start + whole, stop + whole)
     around = _padded(samples, start + whole + 1 - REACH, stop + whole + REACH)
-    return np.convolve(around, _kernel(past)[::-1], mode="valid").astype(np.complex64, copy=False)
+    offsets = np.arange(1 - REACH, REACH + 1) - past
+    kernel = windowed_sinc(offsets, REACH, KAISER_BETA).astype(np.float32)
+    return np.convolve(around, kernel[::-1], mode="valid").astype(np.complex64, copy=False)
 
 
-def _padded(samples: NDArray[np.complex64], start: int, stop: int) -> NDArray[np.complex64]:
-    """Samples from ``start`` to ``stop``, zero where there are none."""
+def _padded(samples: ComplexArray, start: int, stop: int) -> ComplexArray:
+    """Return the samples from ``start`` to ``stop``, zero where there are none."""
     taken = np.zeros(stop - start, np.complex64)
     low, high = max(0, start), min(len(samples), stop)
     if low < high:

@@ -1,4 +1,4 @@
-"""Any channel model of Sionna's as fading: CDL, UMi, UMa, RMa, TDL, RayleighBlockFading, CIRs."""
+"""Any Sionna channel model as fading: CDL, UMi, UMa, RMa, TDL, RayleighBlockFading, CIRs."""
 
 from __future__ import annotations
 
@@ -10,28 +10,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from phy import quiet
-from phy.checks import assign, number
-from phy.fading import Taps
+from otafl._base import lazy
+from otafl._base.arrays import FloatArray, IntArray, Rng
+from otafl._base.names import options
+from otafl._base.validation import OptionError, assign, number
+from phy.fading import Fading, Taps
 
 MOST_STEPS = 20_000  # a model holds them all at once
-FINEST_STEP = 64  # instants that do not fall on one time grid are rounded to such a part of a slot
+FINEST_STEP, COARSEST_STEP = 64, 4  # fractions of a slot that instants are rounded to
 
 
+@options
 @dataclass(frozen=True)
-class SionnaFading:
+class SionnaFading(Fading):
     """Fading drawn by a Sionna ``ChannelModel`` with one antenna at either end.
 
     A model of one link (TDL, CDL, a CIRDataset of single links) is called with the clients in its
     batch axis. A model with several transmitters (RayleighBlockFading with num_tx, UMi, UMa or RMa
     with a topology and ``direction="uplink"``) has client i as its transmitter i.
 
-    The model is seeded from the round's rng and called once a round, so it is new in every round:
+    The model is seeded from the round's rng and called once per round, so it is new in every round:
     a Sionna model keeps no state that could correlate them. A CIRDataset hands out its responses in
     an order of its own, whatever the seed. In cells, paths may be longer than the default prefix.
 
-    model : as built by the user
-    mean_power : of the model's response; it is divided out so that fading has unit mean power.
+    Parameters
+    ----------
+    model : sionna.phy.channel.ChannelModel
+        As built by the user.
+    mean_power : float
+        Mean power of the model's response; it is divided out so that fading has unit mean power.
         Measured or ray-traced responses and models with path loss need it; path loss that differs
         between clients belongs in the link's ``path_gain``.
 
@@ -47,44 +54,36 @@ class SionnaFading:
     mean_power: float = 1.0
 
     moving = True  # the model may move: it is asked for every slot
-    law = None
-    delays = None
+    continuous = False  # it is new in every round
 
     def __post_init__(self) -> None:
         if isinstance(self.model, type) or not callable(self.model):
-            raise ValueError(
-                f"model = {self.model!r} is not allowed: give a Sionna channel model, built"
-            )
+            raise OptionError("model", "a Sionna channel model, built", self.model)
         assign(self, mean_power=number("mean_power", self.mean_power, above=0))
 
-    def draw(
-        self,
-        clients: NDArray[np.int64],
-        times: NDArray[np.float64],
-        rng: np.random.Generator,
-        device_rng: np.random.Generator | None,
-    ) -> Taps:
+    def draw(self, clients: IntArray, times: FloatArray, rng: Rng, device_rng: Rng | None) -> Taps:
+        """Call the model once; see :meth:`phy.fading.Fading.draw`."""
         steps, rate = _time_grid(times)
-        quiet.sionna().config.seed = int(rng.integers(2**31))
+        lazy.sionna().config.seed = int(rng.integers(2**31))
         a, tau = self._call(len(clients), int(steps.max()) + 1, rate)
         gains, delays = _of_clients(a, tau, clients)
         if gains.shape[1] == 1:  # a model without time, such as a recorded snapshot
             gains = np.repeat(gains, len(times), axis=1)
         elif gains.shape[1] <= steps.max():
             raise ValueError(
-                f"model gives {gains.shape[1]} time steps, but the round and the age of its CSI "
-                f"need {steps.max() + 1}: give a model with that many, or with one"
+                f"model must give one time step or {steps.max() + 1}, for the round and the age of "
+                f"its CSI, got {gains.shape[1]}"
             )
         else:
             gains = gains[:, steps]
         if not np.isfinite(gains).all():
-            raise ValueError("model gives path coefficients that are not finite")
+            raise ValueError("model must give finite path coefficients, got NaN or infinity")
         gains = gains / np.sqrt(self.mean_power)
         power = float(np.square(np.abs(gains)).sum(axis=-1).mean())
         if not 1e-6 < power < 1e6:
             raise ValueError(
-                f"model has a mean power of {power * self.mean_power:.3g}, but mean_power = "
-                f"{self.mean_power:g}: give that of the model, or build it without path loss"
+                f"mean_power must be that of the model, {power * self.mean_power:.3g}, got "
+                f"{self.mean_power:g}: give it, or build the model without path loss"
             )
         return Taps(gains.astype(np.complex64), delays)
 
@@ -99,45 +98,44 @@ class SionnaFading:
         return np.asarray(a), np.asarray(tau, np.float64)
 
 
-def _of_clients(
-    a: NDArray, tau: NDArray, clients: NDArray[np.int64]
-) -> tuple[NDArray, NDArray[np.float64]]:
-    """Sionna's axes to [num_clients, num_times, num_paths] and [num_clients, num_paths]."""
+def _of_clients(a: NDArray, tau: NDArray, clients: IntArray) -> tuple[NDArray, FloatArray]:
+    """Return gains [num_clients, num_times, num_paths] and delays [num_clients, num_paths]."""
     batch, num_rx, num_rx_ant, num_tx, num_tx_ant, _, _ = a.shape
     if (num_rx, num_rx_ant, num_tx_ant) != (1, 1, 1):
         raise ValueError(
-            f"model has num_rx = {num_rx}, num_rx_ant = {num_rx_ant}, num_tx_ant = {num_tx_ant}: "
-            "give one receiver and one antenna at either end (direction='uplink')"
+            "model must have one receiver and one antenna at either end (direction='uplink'), got "
+            f"num_rx = {num_rx}, num_rx_ant = {num_rx_ant}, num_tx_ant = {num_tx_ant}"
         )
     if num_tx > 1:
         if clients.max() >= num_tx:
             raise ValueError(
-                f"model has {num_tx} transmitters, but client {clients.max()} takes part"
+                f"model must have a transmitter for client {clients.max()}, got {num_tx} of them"
             )
         a, tau = a[0, 0, 0, clients, 0], tau[0, 0, clients]
     else:
         if batch < len(clients):
             raise ValueError(
-                f"model gives {batch} links at a time, but {len(clients)} clients take part: "
+                f"model must give {len(clients)} links at a time, one per client, got {batch}: "
                 "set its batch_size"
             )
         a, tau = a[: len(clients), 0, 0, 0, 0], tau[: len(clients), 0, 0]
     return np.swapaxes(a, 1, 2), tau
 
 
-def _time_grid(times: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Where ``times`` lie on a uniform grid from zero, and its sampling frequency [Hz]."""
+def _time_grid(times: FloatArray) -> tuple[IntArray, float]:
+    """Return where ``times`` lie on a uniform grid from zero, and its sampling frequency [Hz]."""
     since = times - times.min()
     gaps = np.diff(np.unique(since))
     if not len(gaps):
         return np.zeros(len(times), np.int64), 1.0
-    unit = times[1] - times[0] if len(times) > 2 else gaps[0]  # a slot, or the age of the CSI
+    unit = abs(times[1] - times[0]) if len(times) > 2 else gaps[0]  # a slot, or the age of the CSI
     parts = [Fraction(t / unit).limit_denominator(FINEST_STEP).denominator for t in since]
-    finest = min(int(np.lcm.reduce(parts)), FINEST_STEP)
-    steps = np.rint(since / unit * finest).astype(np.int64)
-    if steps.max() >= MOST_STEPS:
+    longest = since.max() / unit
+    finest = min(int(np.lcm.reduce(parts)), FINEST_STEP, int((MOST_STEPS - 1) / longest))
+    if finest < min(COARSEST_STEP, int(np.lcm.reduce(parts))):
         raise ValueError(
-            f"the channel model would have to go through {steps.max() + 1} time steps, from the "
-            f"age of the CSI to the end of the block, over {MOST_STEPS}: give a shorter delay"
+            f"the channel model must cover at most {MOST_STEPS} time steps from the age of the CSI "
+            f"to the end of the block, got {longest:.0f} slots: give a shorter delay or vector"
         )
+    steps = np.rint(since / unit * finest).astype(np.int64)
     return steps, finest / unit

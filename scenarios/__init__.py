@@ -1,30 +1,30 @@
-"""Studies: scenarios, their sweeps and results, and the command line."""
+"""Studies: scenarios and their sweeps, running them, and reading the results."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from otafl._base.public import getter
 
 if TYPE_CHECKING:
-    from scenarios.library import ScenarioError
-    from scenarios.loading import load_scenario
-    from scenarios.results import open_study
-    from scenarios.scenario import Scenario
-    from scenarios.study import run_study
+    from scenarios.config.loading import load_scenario
+    from scenarios.config.scenario import Scenario
+    from scenarios.errors import ScenarioError
+    from scenarios.study.results import open_study
+    from scenarios.study.runner import run_study
 
 __all__ = ["Scenario", "ScenarioError", "load_scenario", "open_study", "run_study"]
 
 _HOMES = {
-    "Scenario": "scenario",
-    "ScenarioError": "library",
-    "load_scenario": "loading",
-    "open_study": "results",
-    "run_study": "study",
+    "Scenario": "scenarios.config.scenario",
+    "ScenarioError": "scenarios.errors",
+    "load_scenario": "scenarios.config.loading",
+    "open_study": "scenarios.study.results",
+    "run_study": "scenarios.study.runner",
 }
+# the command line responds before NumPy is loaded
+__getattr__ = getter(__name__, _HOMES)
 
 
-def __getattr__(name: str) -> Any:
-    """Imported on first use: the command line answers before NumPy is there."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'scenarios' has no attribute {name!r}")
-    return getattr(import_module(f"scenarios.{_HOMES[name]}"), name)
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -19,7 +19,7 @@ def short(monkeypatch):
 
 def test_radio(capsys):
     ofdm_round.print_stock()
-    ofdm_round.print_floor(2)
+    ofdm_round.print_floor()
     scaling.print_curve("Clients", [(2, 100)])
     scaling.print_memory(2, 1000)
     printed = capsys.readouterr().out
@@ -29,7 +29,7 @@ def test_radio(capsys):
 
 def test_waveform(capsys):
     waveform_round.print_stock()
-    waveform_round.print_bare(2)
+    waveform_round.print_bare()
     waveform_round.print_large(2, 1000)
     waveform_round.print_learning()
     printed = capsys.readouterr().out

@@ -1,8 +1,7 @@
-"""The README and the documentation: what they show runs, and what they name is there."""
+"""The README and the documentation: what they show runs, and what they name exists."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 
@@ -10,11 +9,12 @@ import pytest
 
 import fl
 import links
+import otafl
 import phy
 import phy.impairments
 import scenarios
-from scenarios.library import shipped
-from scenarios.loading import load_scenario
+from scenarios.config.library import bundled
+from scenarios.config.loading import load_scenario
 from scenarios.validation import report
 
 ROOT = Path(__file__).parent.parent
@@ -37,37 +37,44 @@ def test_code_blocks_run_one_after_the_other(page, tmp_path, monkeypatch):
     names: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(compile(block, name_of(page), "exec"), names)  # our own text
+    assert names.keys() - {"__builtins__"}  # they left something behind
+
+
+def test_code_uses_the_public_package():
+    for page in WITH_CODE:
+        first = next(line for line in blocks(page, "python")[0].splitlines() if "otafl" in line)
+        assert re.match("(import|from) otafl", first), name_of(page)
 
 
 def test_there_is_code_to_run():
     assert len(WITH_CODE) >= 10
     (example,) = blocks(ROOT / "README.md", "python")
-    assert len(example.strip().splitlines()) <= 17  # fifteen lines, and a blank one
+    assert len(example.strip().splitlines()) <= 16  # fifteen lines and a blank one
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "toml")], ids=name_of)
-def test_scenarios_are_such(page, tmp_path):
+def test_scenarios_load(page, tmp_path):
     for block in blocks(page, "toml"):
         (tmp_path / "shown.toml").write_text(block)
         assert len(load_scenario(tmp_path / "shown.toml").cells) > 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_and_pictures_lead_somewhere(page):
+def test_links_and_pictures_exist(page):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
         if "://" in target:
             continue
-        # the documentation shows the notebooks as if they were its own
+        # the documentation includes the notebooks
         path = page.parent / target
         if path.parent == DOCS / "notebooks":
             path = ROOT / "scenarios" / "notebooks" / path.name
         assert path.exists(), f"{name_of(page)}: {target}"
 
 
-def test_every_scenario_is_named_and_no_other():
+def test_every_bundled_scenario_is_listed():
     table = (DOCS / "studies.md").read_text().partition("| scenario |")[2].partition("\n\n")[0]
     rows = "".join(row.split("|")[1] for row in table.splitlines()[2:])
-    assert sorted(re.findall(r"`([a-z0-9-]+)`", rows)) == sorted(shipped())
+    assert sorted(re.findall(r"`([a-z0-9-]+)`", rows)) == sorted(bundled())
 
 
 @pytest.mark.parametrize("package", [fl, links, phy, phy.impairments, scenarios])
@@ -75,6 +82,63 @@ def test_the_reference_has_every_public_name(package):
     reference = (DOCS / "api" / f"{package.__name__.split('.')[0]}.md").read_text()
     for name in package.__all__:
         assert re.search(rf":: {re.escape(package.__name__)}\.{name}\n", reference), name
+
+
+def test_the_reference_has_every_name_of_the_public_package():
+    reference = (DOCS / "api" / "otafl.md").read_text()
+    for name in otafl.__all__:
+        shown = "otafl.__version__" if name == "__version__" else f"`{name} <"
+        assert shown in reference, name
+
+
+def test_every_page_begins_with_a_sentence():
+    for page in PAGES:
+        if page.parent.name in ("api", "generated"):  # made of docstrings, and of measurements
+            continue
+        title, text = page.read_text().split("\n\n", 2)[:2]
+        assert title.startswith("# "), name_of(page)
+        assert re.match(r"[A-Z`*]|otafl is", text), name_of(page)
+        assert text.rstrip("*").endswith((".", ":")), name_of(page)
+
+
+GLOSSARY = """device, client; impairment; medium; link; uplink; slot; run; realisation; cell; point;
+client weight; arrival factor; learning rate; local steps"""
+ABANDONED = (  # words that stood for these in version 0.1
+    r"\bcome along\b|\bcomes along\b|\bone a (?:client|cell|trial|symbol)\b|of one's own|"
+    r"\b(?:slot|burst)\.(?:open|send|max_gain|budget)\b|\btrials?\b|\blanes?\b|\bbursts?\b|"
+    r"\bcapability\b|channel knowledge"
+)
+
+
+def test_the_glossary_has_every_word():
+    glossary = (DOCS / "definitions.md").read_text()
+    for word in re.split(r";\s", GLOSSARY):
+        assert re.search(rf"^\| {word} \| [A-Z].*\. \|$", glossary, re.MULTILINE), word
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_one_word_per_concept(page):
+    found = re.findall(f"(?i).*(?:{ABANDONED}).*", page.read_text())
+    assert not found, found
+
+
+def test_the_round_in_contributing_names_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    walk = text.partition("## One round, from dataset to figure")[2].partition("\n## ")[0]
+    files = re.findall(r"^\d+\. `([a-z_/0-9]+\.(?:py|toml))`", walk, re.MULTILINE)
+    assert len(files) > 20
+    assert all((ROOT / file).is_file() for file in files), files
+    ofdm, waveform = walk.split("### Over WaveformLink instead", 1)
+    for part, of_links, of_phy in ((ofdm, 4, 8), (waveform, 4, 14)):
+        named = set(re.findall(r"`((?:links|phy)/[a-z_/]+\.py)`", part))
+        assert sum(file.startswith("links/") for file in named) <= of_links
+        assert sum(file.startswith("phy/") for file in named) <= of_phy
+
+
+def test_versions_agree():
+    version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.M)[1]
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_validation_report_has_every_oracle():
@@ -97,51 +161,3 @@ def test_every_notebook_is_listed():
     listed = re.findall(r"^notebooks/(.*)$", (DOCS / "notebooks.md").read_text(), re.MULTILINE)
     there = sorted(path.stem for path in (ROOT / "scenarios" / "notebooks").glob("*.ipynb"))
     assert listed == there
-
-
-def as_rst(text):
-    spec = importlib.util.spec_from_file_location("docstrings", DOCS / "docstrings.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return "\n".join(module.as_rst(text.splitlines())).strip()
-
-
-def test_docstrings_become_what_sphinx_reads():
-    written = """The power |h|^2 of **all** ``a | b``, x*y.
-
-Parameters
-----------
-snr_db : of a block [dB]
-rate, size : one line
-    and its continuation
-
-    E = m c^2 | formula
-
-    nested : with a name of its own
-
-Examples
---------
->>> 1 | 2
-3"""
-    assert (
-        as_rst(written)
-        == r"""The power \|h\|^2 of **all** ``a | b``, x\*y.
-
-``snr_db``
-    of a block [dB]
-``rate``, ``size``
-    one line
-    and its continuation
-
-::
-
-    E = m c^2 | formula
-
-``nested``
-    with a name of its own
-
-.. rubric:: Examples
-
->>> 1 | 2
-3"""
-    )

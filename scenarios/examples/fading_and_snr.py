@@ -1,8 +1,9 @@
-"""A sweep of your own: fading and SNR in a script, and the figure that shows it.
+"""A sweep over fading and SNR in a Python script, with its figure.
 
     .venv/bin/python scenarios/examples/fading_and_snr.py [ROUNDS]
 
-Copy it and change what you like. Stop it at any time: it goes on where it was.
+Copy it and change what you like. You can stop it at any time: started again, it continues where it
+stopped.
 """
 
 from __future__ import annotations
@@ -12,21 +13,22 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from scenarios import load_scenario, open_study, run_study
+import otafl
 
 OUT = Path("out/fading-and-snr")
 
 
 def main(rounds: int = 60) -> None:
-    # 1. Say what to run, as a TOML file would: any option of the links, algorithms and training.
-    scenario = load_scenario(
+    """Run the sweep, print its mean accuracies and draw them."""
+    # 1. Describe the study as in a TOML file, with any option of links, algorithms and training.
+    scenario = otafl.load_scenario(
         {
             "title": "Fading and SNR",
             "data": {"name": "mnist", "clients": 10, "labels_per_client": 2},
             "algorithm": {"name": "acpc", "G": 0.5, "tau_max": 6},
             "link": {"kind": "ofdm", "truncation": 0.05, "correction": "active"},
             "training": {"rounds": rounds, "rate": 0.3, "weight_decay": 1e-4, "steps": 20},
-            # What is swept: a list of numbers, or a table of things with names.
+            # Sweep over a list of values, or over a table of named options.
             "sweep": {
                 "link.snr_db": [0, 5, 10, 15, 20],
                 "link.fading": {
@@ -40,16 +42,16 @@ def main(rounds: int = 60) -> None:
         }
     )
 
-    # 2. Run it. Cells that are there already are not run again.
-    run_study(scenario, OUT)
+    # 2. Run it. Finished cells are not run again.
+    otafl.run_study(scenario, OUT)
 
-    # 3. Look at it: an xarray Dataset whose dimensions are what was swept, and the rounds.
-    study = open_study(OUT)
+    # 3. Open the results: an xarray Dataset whose dimensions are the swept options and the rounds.
+    study = otafl.open_study(OUT)
     accuracy = 100 * study["accuracy"]
     mean, spread = accuracy.mean("seed"), accuracy.std("seed")
     print(mean.to_series().unstack("fading").round(1))
 
-    # 4. Draw it.
+    # 4. Plot them.
     figure, axes = plt.subplots(figsize=(3.5, 2.6), layout="constrained")
     for marker, fading in zip("osD^", study["fading"].values, strict=True):
         axes.errorbar(
@@ -65,7 +67,7 @@ def main(rounds: int = 60) -> None:
     axes.grid(alpha=0.4)
     axes.legend()
     figure.savefig(OUT / "fading-and-snr.png", dpi=200)
-    print(f"drawn: {OUT / 'fading-and-snr.png'}")
+    print(f"saved {OUT / 'fading-and-snr.png'}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Run notebooks as a reader would, in a kernel of their own.
+"""Run the notebooks, each in a fresh kernel, and store their outputs.
 
     python -m scenarios.notebooks.execute [--quick] [FILE ...]
 
-runs them all, or those named, and writes the outputs into them. A notebook has a cell tagged
-``parameters``; with ``--quick`` (fewer draws) nothing is written.
+runs all notebooks, or the given files, and writes the outputs into them. Every notebook has one
+cell tagged ``parameters``; ``--quick`` sets QUICK there (fewer draws) and writes nothing.
 """
 
 from __future__ import annotations
@@ -18,15 +18,35 @@ import nbformat
 from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parent
-MOST_SECONDS = 600  # for a cell
+CELL_TIMEOUT = 600  # [s]
 
 
 def notebooks() -> list[Path]:
+    """Return the paths of all notebooks, in order."""
     return sorted(FOLDER.glob("*.ipynb"))
 
 
 def execute(path: Path, working_directory: Path, **parameters: Any) -> nbformat.NotebookNode:
-    """The notebook with its outputs; ``parameters`` replace those of its own."""
+    """Run a notebook and return it with its outputs.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook, which is not changed.
+    working_directory : Path
+        Where its kernel runs.
+    **parameters
+        Values that replace those of its cell of parameters, such as ``QUICK=True``.
+
+    Returns
+    -------
+    NotebookNode
+
+    Raises
+    ------
+    CellExecutionError
+        If a cell fails, or takes longer than ten minutes.
+    """
     notebook = nbformat.read(path, as_version=4)
     (place,) = (
         place
@@ -38,7 +58,7 @@ def execute(path: Path, working_directory: Path, **parameters: Any) -> nbformat.
         notebook.cells.insert(place + 1, nbformat.v4.new_code_cell("\n".join(lines)))
     NotebookClient(
         notebook,
-        timeout=MOST_SECONDS,
+        timeout=CELL_TIMEOUT,
         kernel_name="python3",
         record_timing=False,
         resources={"metadata": {"path": str(working_directory)}},
@@ -47,20 +67,21 @@ def execute(path: Path, working_directory: Path, **parameters: Any) -> nbformat.
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Run the notebooks.")
-    parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--quick", action="store_true", help="fewer draws, and write nothing")
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description="Run the notebooks and store their outputs.")
+    parser.add_argument("files", nargs="*", type=Path, help="notebooks to run; all by default")
+    parser.add_argument("--quick", action="store_true", help="use fewer draws and write nothing")
     options = parser.parse_args(arguments)
     for path in options.files or notebooks():
         begin = time.perf_counter()
-        done = execute(path, path.parent, **({"QUICK": True} if options.quick else {}))
+        executed = execute(path, path.parent, **({"QUICK": True} if options.quick else {}))
         if not options.quick:
-            # a kernel of another Python would only differ in its name
-            done.metadata = {
+            # the same metadata whichever Python ran it
+            executed.metadata = {
                 "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                 "language_info": {"name": "python"},
             }
-            nbformat.write(done, path)
+            nbformat.write(executed, path)
         print(f"{path.name}: {time.perf_counter() - begin:.1f} s")
 
 

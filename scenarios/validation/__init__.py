@@ -1,13 +1,5 @@
-"""What the toolkit claims of itself, measured on the spot and held against theory."""
+"""Validation: what theory predicts, measured on this installation."""
 
-from scenarios.validation.claims import (
-    Claim,
-    at_least,
-    at_most,
-    mean_is,
-    share_is,
-    value_is,
-    verify,
-)
+from scenarios.validation.claims import at_least, at_most, mean_is, share_is, value_is, verify
 
-__all__ = ["Claim", "at_least", "at_most", "mean_is", "share_is", "value_is", "verify"]
+__all__ = ["at_least", "at_most", "mean_is", "share_is", "value_is", "verify"]

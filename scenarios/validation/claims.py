@@ -1,6 +1,6 @@
-"""A claim: what was measured, what theory expects, and how far the two may be apart.
+"""A claim: what was measured, what theory predicts, and how far the two may be apart.
 
-Of a statistic the tolerance is five standard errors, so that a true claim fails for one seed in two
+The tolerance of a statistic is five standard errors, so a true claim fails for one seed in two
 million.
 """
 
@@ -18,10 +18,17 @@ SIGMAS = 5.0
 
 @dataclass(frozen=True)
 class Claim:
-    """``measured`` is ``expected`` to within ``tolerance``, or on one side of it.
+    """The claim that ``measured`` equals ``expected`` to within ``tolerance``, or respects a limit.
 
-    what : in words
-    relation : "=", or "<=" or ">=" for a limit, which has no tolerance
+    Attributes
+    ----------
+    what : str
+        What is claimed, in words.
+    measured, expected : float
+    tolerance : float
+        Largest allowed difference.
+    relation : str
+        "=", or "<=" or ">=" for a limit, which has no tolerance.
     """
 
     what: str
@@ -32,7 +39,7 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """A measurement that is not a number holds nowhere."""
+        """Whether the claim holds; never for NaN."""
         if self.relation == "<=":
             return self.measured <= self.expected
         if self.relation == ">=":
@@ -41,7 +48,7 @@ class Claim:
 
     @property
     def expectation(self) -> str:
-        """The expected value as one reads it, with its tolerance.
+        """The expected value with its tolerance, for printing.
 
         >>> value_is("pi", 3.14, np.pi, tolerance=0.01).expectation
         '3.142 ± 0.01'
@@ -54,14 +61,14 @@ class Claim:
 
 
 def mean_is(what: str, samples: ArrayLike, expected: SupportsFloat) -> Claim:
-    """The mean of independent ``samples`` is ``expected``."""
+    """Claim that the mean of independent ``samples`` is ``expected``."""
     values = np.asarray(samples, np.float64)
     error = values.std(ddof=1) / np.sqrt(values.size)
     return Claim(what, float(values.mean()), float(expected), float(SIGMAS * error))
 
 
 def share_is(what: str, hits: ArrayLike, probability: SupportsFloat) -> Claim:
-    """The share of independent ``hits`` is ``probability``."""
+    """Claim that the fraction of independent ``hits`` is ``probability``."""
     values, chance = np.asarray(hits, bool), float(probability)
     error = np.sqrt(chance * (1 - chance) / values.size)
     return Claim(what, float(values.mean()), chance, float(SIGMAS * error))
@@ -70,26 +77,29 @@ def share_is(what: str, hits: ArrayLike, probability: SupportsFloat) -> Claim:
 def value_is(
     what: str, measured: SupportsFloat, expected: SupportsFloat, tolerance: float
 ) -> Claim:
+    """Claim that ``measured`` is ``expected`` to within ``tolerance``."""
     return Claim(what, float(measured), float(expected), float(tolerance))
 
 
 def at_most(what: str, measured: SupportsFloat, limit: SupportsFloat) -> Claim:
+    """Claim that ``measured`` is at most ``limit``."""
     return Claim(what, float(measured), float(limit), relation="<=")
 
 
 def at_least(what: str, measured: SupportsFloat, limit: SupportsFloat) -> Claim:
+    """Claim that ``measured`` is at least ``limit``."""
     return Claim(what, float(measured), float(limit), relation=">=")
 
 
 def verify(*claims: Claim) -> None:
-    """Print the claims beside what was measured; fail if one of them does not hold.
+    """Print claims, and raise an AssertionError if one of them does not hold.
 
     >>> verify(value_is("pi", 3.14, np.pi, tolerance=0.01))
     claim    measured    expected
     pi           3.14    3.142 ± 0.01    holds
     """
     if not claims:
-        raise ValueError("there is nothing to verify: give at least one claim")
+        raise ValueError("verify must be given at least one claim")
     width = max(len("claim"), *(len(claim.what) for claim in claims))
     print(f"{'claim':{width}s}    measured    expected")
     for claim in claims:
@@ -105,5 +115,5 @@ def verify(*claims: Claim) -> None:
 
 
 def broken(claims: Iterable[Claim]) -> list[Claim]:
-    """Those that do not hold."""
+    """Return the claims that do not hold."""
     return [claim for claim in claims if not claim.holds]

@@ -1,4 +1,4 @@
-"""Every oracle with what is measured, what is expected and how far they may be apart."""
+"""The validation report: every oracle with its claims."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from scenarios.show import console
+from scenarios.report.tables import console
 from scenarios.validation import engines, hardware, learning, radio
 from scenarios.validation.claims import Claim, broken
 from scenarios.validation.oracle import Oracle
 
 CHAPTERS = {
     "The radio": radio.ORACLES,
-    "Hardware faults": hardware.ORACLES,
+    "Hardware impairments": hardware.ORACLES,
     "The learning": learning.ORACLES,
     "Engines and rungs": engines.ORACLES,
 }
 
 
 class Finding(NamedTuple):
-    """What came of an oracle."""
+    """An oracle and its measured claims."""
 
     chapter: str
     oracle: Oracle
@@ -31,27 +31,35 @@ class Finding(NamedTuple):
 
 
 def measure(seed: int, on_oracle: Callable[[str], object] = lambda name: None) -> Iterator[Finding]:
-    """All of them, one after the other; each draws by itself, so that none moves another."""
-    number = 0
-    for chapter, oracles in CHAPTERS.items():
-        for oracle in oracles:
-            on_oracle(oracle.name)
-            yield Finding(
-                chapter, oracle, list(oracle.measure(np.random.default_rng([seed, number])))
-            )
-            number += 1
+    """Measure all oracles, each with its own random numbers.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of all random numbers.
+    on_oracle : callable
+        Called with the name of each oracle before it is measured.
+    """
+    every = [(chapter, oracle) for chapter, oracles in CHAPTERS.items() for oracle in oracles]
+    for number, (chapter, oracle) in enumerate(every):
+        on_oracle(oracle.name)
+        claims = oracle.measure(np.random.default_rng([seed, number]))
+        yield Finding(chapter, oracle, list(claims))
 
 
 def verdict(findings: Sequence[Finding]) -> str:
+    """Return how many claims hold."""
     claims = [claim for finding in findings for claim in finding.claims]
     return f"{len(claims) - len(broken(claims))} of {len(claims)} claims hold"
 
 
 def holds(findings: Sequence[Finding]) -> bool:
+    """Return whether all claims hold."""
     return not any(broken(finding.claims) for finding in findings)
 
 
 def print_table(findings: Sequence[Finding]) -> None:
+    """Print all claims."""
     table = Table(title="Measured against theory")
     for heading in ("oracle", "what", "measured", "expected", ""):
         table.add_column(heading, justify="right" if heading == "measured" else "left")
@@ -69,7 +77,7 @@ def print_table(findings: Sequence[Finding]) -> None:
 
 
 def as_markdown(findings: Sequence[Finding]) -> str:
-    """Tables for the documentation, a chapter each."""
+    """Return the tables for the documentation, by chapter."""
     lines: list[str] = []
     for chapter in CHAPTERS:
         lines += [f"## {chapter}", ""]

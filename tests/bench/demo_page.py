@@ -7,8 +7,8 @@ A look at a round is all that the server works out; the browser then draws some 
 
 from __future__ import annotations
 
-from scenarios.demo.linkview import look_at
-from scenarios.demo.setting import Setting
+from otafl.demo.linkview import look_at
+from otafl.demo.setting import Setting
 from tests.bench.timing import best_times
 
 FAULTS = {"csi_error": 0.05, "carrier_offset": 0.01, "backoff_db": 6.0}

@@ -2,7 +2,7 @@
 
     python -m tests.bench.local_training
 
-Logistic regression on MNIST, 10 clients, minibatches of 50, a round of 30 steps; one trial, and
+Logistic regression on MNIST, 10 clients, minibatches of 50, a round of 30 steps; one run, and
 three that share their minibatches. Read the ratios. Then what part of a run the radio takes.
 """
 
@@ -14,8 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from fl import Cotaf, LogisticRegression, Plan, Sgd, load_dataset, partition_by_label, train
-from fl.local import ClientData, train_locally
+from fl import (
+    Cotaf,
+    LogisticRegression,
+    Plan,
+    Problem,
+    Sgd,
+    load_dataset,
+    partition_by_label,
+    train,
+)
+from fl.client_data import ClientData
+from fl.local import train_locally
 from links import OfdmLink
 from tests.bench.timing import best_times
 
@@ -27,19 +37,19 @@ OURS, KERAS = "this toolkit", "per-client Keras loop"
 def mnist_clients() -> ClientData:
     data = load_dataset("mnist")
     shards = partition_by_label(data.y_train, CLIENTS, 2, np.random.default_rng(0))
-    return ClientData(MODEL, data, shards)
+    return ClientData(Problem(MODEL, data, shards))
 
 
-def our_round(clients: ClientData, trials: int) -> Callable[[], object]:
-    starts = np.zeros((trials, MODEL.size), np.float32)
-    plans = [Plan(np.full(CLIENTS, STEPS))] * trials
+def our_round(clients: ClientData, runs: int) -> Callable[[], object]:
+    starts = np.zeros((runs, MODEL.size), np.float32)
+    plans = [Plan(np.full(CLIENTS, STEPS))] * runs
     return lambda: train_locally(
         MODEL, clients, Sgd(0.1, BATCH), 0.1, starts, plans, np.random.default_rng(1)
     )
 
 
 def keras_round(clients: ClientData) -> Callable[[], object]:
-    """One trial, as a user would write it: a model, its weights set for each client in turn."""
+    """One run, as a user would write it: a model, its weights set for each client in turn."""
     from tensorflow import keras
 
     x = load_dataset("mnist").x_train.reshape(-1, 784).astype(np.float32) / 255
@@ -62,18 +72,18 @@ def keras_round(clients: ClientData) -> Callable[[], object]:
     return one_round
 
 
-def bare_products(trials: int) -> dict[str, Callable[[], object]]:
+def bare_products(runs: int) -> dict[str, Callable[[], object]]:
     """Scores and gradients of a round and nothing else, their matrices ready beforehand.
 
     As our own code has them, which is the fastest form that was found, and as X W and X^T E.
     """
     rng = np.random.default_rng(0)
     inputs = rng.random((STEPS, CLIENTS, BATCH, 785), np.float32)
-    weights = rng.random((CLIENTS, trials, 10, 785), np.float32)
-    errors = rng.random((CLIENTS, trials, 10, BATCH), np.float32)
+    weights = rng.random((CLIENTS, runs, 10, 785), np.float32)
+    errors = rng.random((CLIENTS, runs, 10, BATCH), np.float32)
     scores, gradients = np.empty_like(errors), np.empty_like(weights)
-    columns = rng.random((CLIENTS, 785, 10 * trials), np.float32)
-    wrong = rng.random((CLIENTS, BATCH, 10 * trials), np.float32)
+    columns = rng.random((CLIENTS, 785, 10 * runs), np.float32)
+    wrong = rng.random((CLIENTS, BATCH, 10 * runs), np.float32)
 
     def by_rows(steps: Any) -> None:
         for x in steps:
@@ -93,14 +103,14 @@ def bare_products(trials: int) -> dict[str, Callable[[], object]]:
     }
 
 
-def print_throughput(clients: ClientData, trials: int) -> None:
-    print(f"\nLocal training, {trials} trial{'s' * (trials > 1)} sharing minibatches")
-    works = {OURS: our_round(clients, trials), **bare_products(trials), KERAS: keras_round(clients)}
+def print_throughput(clients: ClientData, runs: int) -> None:
+    print(f"\nLocal training, {runs} run{'s' * (runs > 1)} sharing minibatches")
+    works = {OURS: our_round(clients, runs), **bare_products(runs), KERAS: keras_round(clients)}
     times = best_times(works)
-    times[KERAS] *= trials  # they come one after the other
+    times[KERAS] *= runs  # they come one after the other
     for name, seconds in times.items():
         print(
-            f"  {name:34s} {CLIENTS * STEPS * trials / seconds:9.0f} client-steps/s   "
+            f"  {name:34s} {CLIENTS * STEPS * runs / seconds:9.0f} client-steps/s   "
             f"ours takes {times[OURS] / seconds:5.3f} of its time"
         )
 
@@ -112,8 +122,8 @@ class TimedLink:
         self.link, self.seconds = OfdmLink(), 0.0
 
     def open(self, *arguments: Any, **options: Any) -> Any:
-        slot = self._timed(self.link.open, *arguments, **options)
-        return _TimedSlot(slot, self._timed)
+        uplink = self._timed(self.link.open, *arguments, **options)
+        return _TimedUplink(uplink, self._timed)
 
     def _timed(self, work: Callable, *arguments: Any, **options: Any) -> Any:
         start = time.perf_counter()
@@ -122,13 +132,13 @@ class TimedLink:
         return result
 
 
-class _TimedSlot:
-    def __init__(self, slot: Any, timed: Callable) -> None:
-        self._slot, self._timed, self.budget = slot, timed, slot.budget
+class _TimedUplink:
+    def __init__(self, uplink: Any, timed: Callable) -> None:
+        self._uplink, self._timed, self.budget = uplink, timed, uplink.budget
 
     def __getattr__(self, name: str) -> Callable:
         return lambda *arguments, **options: self._timed(
-            getattr(self._slot, name), *arguments, **options
+            getattr(self._uplink, name), *arguments, **options
         )
 
 
@@ -138,7 +148,7 @@ def print_radio_share() -> None:
     link = TimedLink()
     start = time.perf_counter()
     options = {"steps": STEPS, "sgd": Sgd(0.1, BATCH), "test_every": 10}
-    train(Cotaf(), link, data, shards, rounds=ROUNDS, **options)
+    train(Cotaf(), link, Problem(MODEL, data, shards), rounds=ROUNDS, **options)
     total = time.perf_counter() - start
     print(
         f"\n{ROUNDS} rounds of COTAF with {STEPS} steps over OfdmLink: {total:.1f} s, the link "

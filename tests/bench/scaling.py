@@ -33,7 +33,7 @@ def measure(clients: int, length: int) -> float:
 
 
 def print_curve(title: str, sizes: list[tuple[int, int]]) -> None:
-    print(f"\n{title}\n  clients    entries         ms   ns a client and entry")
+    print(f"\n{title}\n  clients    entries         ms   ns per client and entry")
     for clients, length in sizes:
         seconds = measure(clients, length)
         print(

@@ -19,7 +19,8 @@ import numpy as np
 from scipy import fft
 
 from links import WaveformLink
-from phy import OfdmGrid, Packing, Tdl, quiet
+from otafl._base import lazy
+from phy import OfdmGrid, Packing, Tdl
 from phy.impairments import (
     Adc,
     CarrierOffset,
@@ -33,10 +34,10 @@ from phy.impairments import (
     TimingOffset,
 )
 from phy.time_channel import lags_of
-from tests.bench.ofdm_round import CLIENTS, GAIN, GRID, LENGTH, generators, signals_of
+from tests.bench.ofdm_round import CLIENTS, GAIN, GRID, LENGTH, generator, signals_of
 from tests.bench.timing import best_times
 
-BATCH, ROUNDS = 32, 300
+ROUNDS = 300
 OURS, ALL_FAULTS, BARE = "this WaveformLink, open + send", "the same, all faults", "bare FFTs"
 FAULTS: dict[str, Any] = {
     "grid": OfdmGrid(pilots=8),
@@ -54,23 +55,22 @@ FAULTS: dict[str, Any] = {
 }
 
 
-def our_round(batch: int, **options: Any) -> Callable[[], object]:
+def our_round(**options: Any) -> Callable[[], object]:
     link = WaveformLink(**{"grid": GRID, "fading": Tdl("A"), **options})
-    rngs, signals = generators(batch), signals_of(batch, CLIENTS, LENGTH)
-    return lambda: link.open(CLIENTS, LENGTH, rngs).send(signals, GAIN)
+    rng, signals = generator(), signals_of(CLIENTS, LENGTH)
+    return lambda: link.open(CLIENTS, LENGTH, rng).send(signals, GAIN)
 
 
-def bare_ffts(batch: int) -> Callable[[], object]:
-    """Every client's symbols to samples and the server's back, and nothing else."""
+def bare_ffts() -> Callable[[], object]:
+    """Transform every client's symbols to samples and the server's back, and nothing else."""
     symbols = GRID.num_symbols(LENGTH)
     shape = (CLIENTS, symbols, GRID.fft_size)
     bins = np.random.default_rng(0).standard_normal((*shape, 2), np.float32).view(np.complex64)
     bins = bins[..., 0]
 
     def transform() -> None:
-        for _ in range(batch):
-            fft.ifft(bins, norm="ortho")
-            fft.fft(bins[0], norm="ortho")
+        fft.ifft(bins, norm="ortho")
+        fft.fft(bins[0], norm="ortho")
 
     return transform
 
@@ -81,7 +81,7 @@ def stock_rounds() -> dict[str, Callable[[], object]]:
     "one step" is the same, helped along: the static channel is worked out for one sample instead
     of for all.
     """
-    quiet.sionna()
+    lazy.sionna()
     import tensorflow as tf
     from sionna.phy.channel import ApplyTimeChannel, cir_to_time_channel, time_to_ofdm_channel
     from sionna.phy.channel.tr38901 import TDL
@@ -155,30 +155,29 @@ def print_stock() -> None:
     print(
         f"One round of {CLIENTS} clients, {LENGTH} entries, TDL-A, in {GRID.fft_size} + 64 samples"
     )
-    times = best_times({OURS: our_round(1), ALL_FAULTS: our_round(1, **FAULTS), **stock_rounds()})
+    times = best_times({OURS: our_round(), ALL_FAULTS: our_round(**FAULTS), **stock_rounds()})
     for name, seconds in times.items():
         print(f"  {name:34s} {seconds * 1e3:9.3f} ms   {seconds / times[OURS]:7.1f} x")
 
 
-def print_bare(batch: int) -> None:
-    print(f"\nAgainst the FFTs of the same work, batch {batch}, a realisation")
-    moving = our_round(batch, fading=Tdl("A", speed=1.0))
+def print_bare() -> None:
+    print("\nAgainst the FFTs of the same work")
     works = {
-        BARE: bare_ffts(batch),
-        OURS: our_round(batch),
-        "the same, moving": moving,
-        ALL_FAULTS: our_round(batch, **FAULTS),
+        BARE: bare_ffts(),
+        OURS: our_round(),
+        "the same, moving": our_round(fading=Tdl("A", speed=1.0)),
+        ALL_FAULTS: our_round(**FAULTS),
     }
     times = best_times(works)
     for name, seconds in times.items():
-        print(f"  {name:34s} {seconds / batch * 1e6:9.1f} us   {seconds / times[BARE]:6.2f} x")
+        print(f"  {name:34s} {seconds * 1e6:9.1f} us   {seconds / times[BARE]:6.2f} x")
 
 
 def large_round(clients: int, length: int) -> None:
     """Print what a round with all faults takes at most, in a process of its own."""
     signals = signals_of(clients, length)
     start = time.perf_counter()
-    WaveformLink(**FAULTS).open(clients, length, generators(1)[0]).send(signals, GAIN)
+    WaveformLink(**FAULTS).open(clients, length, generator()).send(signals, GAIN)
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"\n{clients} clients, {length} entries, all faults: {seconds:.1f} s, {peak:.2f} GiB")
@@ -191,21 +190,21 @@ def print_large(clients: int = 100, length: int = 100_000) -> None:
 
 
 def print_learning() -> None:
-    from fl import Acpc, Sgd, load_dataset, partition_by_label, train
+    from fl import Acpc, Problem, Sgd, load_dataset, partition_by_label, train
 
     data = load_dataset("mnist")
     shards = partition_by_label(data.y_train, CLIENTS, 2, np.random.default_rng(0))
     link = WaveformLink(entry_snr_db=20, **FAULTS)
     start = time.perf_counter()
-    history = train(Acpc(), link, data, shards, rounds=ROUNDS, sgd=Sgd(0.1, 50), test_every=10)
+    problem = Problem(None, data, shards)
+    history = train(Acpc(), link, problem, rounds=ROUNDS, sgd=Sgd(0.1, 50), test_every=10)
     seconds = time.perf_counter() - start
     print(f"{len(history)} rounds of ACPC with all faults: {seconds:.0f} s, {history}")
 
 
 def main() -> None:
     print_stock()
-    print_bare(1)
-    print_bare(BATCH)
+    print_bare()
     print_large()
     print_learning()
 

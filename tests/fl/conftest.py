@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fl import partition_by_label
+from fl import Problem, partition_by_label
 from tests.fl.problems import blobs
 
 
@@ -17,3 +17,8 @@ def data():
 @pytest.fixture(scope="session")
 def shards(data):
     return partition_by_label(data.y_train, 4, 2, np.random.default_rng(1))
+
+
+@pytest.fixture(scope="session")
+def problem(data, shards):
+    return Problem(None, data, shards)

@@ -1,4 +1,4 @@
-"""What several tests run, and what makes two runs the same."""
+"""Algorithms and options that several tests use, and when two runs are the same."""
 
 from __future__ import annotations
 

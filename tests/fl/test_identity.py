@@ -49,12 +49,12 @@ def hessians(last):
         ({"a": 1}, {"a": 2}),
     ],
 )
-def test_what_differs_is_told_apart(one, other):
+def test_different_objects_have_different_descriptions(one, other):
     assert description(one) != description(other)
     assert description([one]) != description([other])
 
 
-def test_what_is_the_same_is_not():
+def test_equal_objects_have_equal_descriptions():
     assert description(0.5) == description(np.float64(0.5))
     assert description((1, 2)) == description([1, 2])
     assert description(falling(1.0)) == description(falling(1.0))

@@ -1,11 +1,21 @@
-"""What is learnt, on MNIST."""
+"""Accuracy and loss on MNIST (cross-cutting)."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from fl import Cotaf, FedAvg, Sgd, load_dataset, partition_by_label, train, train_together
+from fl import (
+    Cotaf,
+    FedAvg,
+    LogisticRegression,
+    Problem,
+    Sgd,
+    load_dataset,
+    partition_by_label,
+    train,
+    train_together,
+)
 from links import GaussianLink, IdealLink, OfdmLink
 from phy import NoFading
 
@@ -16,17 +26,23 @@ def mnist():
 
 
 def test_logistic_regression_reaches_92_percent(mnist):
-    """Without noise, on i.i.d. data: what the model can do."""
+    """Without noise, on i.i.d. data: the best that the model can do."""
     shards = partition_by_label(mnist.y_train, 10, 10, np.random.default_rng(0))
     history = train(
-        FedAvg(), IdealLink(), mnist, shards, rounds=60, steps=50, sgd=Sgd(0.3, 50), test_every=5
+        FedAvg(),
+        IdealLink(),
+        Problem(LogisticRegression(784, 10), mnist, shards),
+        rounds=60,
+        steps=50,
+        sgd=Sgd(0.3, 50),
+        test_every=5,
     )
     assert history.final_accuracy() >= 0.92
     assert history["train_loss"][-10:].mean() < 0.29
 
 
-def test_ofdm_without_fading_learns_as_the_gaussian_channel(mnist, rng):
-    """With the budget of the whole round both add the same noise; runs differ by its draws."""
+def test_ofdm_without_fading_learns_like_the_gaussian_channel(mnist, rng):
+    """With a budget for the whole round both add noise of the same variance."""
     shards = partition_by_label(mnist.y_train, 10, 2, np.random.default_rng(0))
     ofdm = OfdmLink(snr_db=10.0, fading=NoFading(), budget="round")
     losses, gains, errors = [], [], []
@@ -34,8 +50,7 @@ def test_ofdm_without_fading_learns_as_the_gaussian_channel(mnist, rng):
         runs = [(Cotaf(), GaussianLink(snr_db=10.0)), (Cotaf(), ofdm)]
         pair = train_together(
             runs,
-            mnist,
-            shards,
+            Problem(LogisticRegression(784, 10), mnist, shards),
             rounds=15,
             steps=5,
             sgd=Sgd(0.1, 50),

@@ -1,21 +1,21 @@
-"""The objective over all samples, worked out piece by piece."""
+"""The objective over all samples, computed piece by piece."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fl import LogisticRegression
-from fl.local import ClientData
+from fl import LogisticRegression, Problem
+from fl.client_data import ClientData
 from fl.objective import client_gradients, client_losses
 from tests.fl.problems import blobs
 
 
-def test_pieces_make_up_the_whole(rng):
-    """The mean over a client's samples, however many, and the weight decay."""
+def test_pieces_add_up_to_the_whole(rng):
+    """The mean over all samples of a client, plus weight decay."""
     data = blobs(rng)
     shards = [np.arange(250), np.arange(250, 257)]
     model = LogisticRegression(12, 4)
-    clients = ClientData(model, data, shards)
+    clients = ClientData(Problem(model, data, shards))
     points = rng.standard_normal((3, model.size))
     gradients = client_gradients(model, clients, points, 0.1)
     losses = client_losses(model, clients, points, 0.1)

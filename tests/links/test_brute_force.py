@@ -1,7 +1,7 @@
 """WaveformLink against a reference of plain loops and float64, which shares none of its code.
 
-The fading is asked for at every sample, convolution is the sum that defines it, and slots, looks,
-masks and pilots are worked out here.
+The fading is asked for at every sample, convolution is the sum that defines it, and pulses, slots,
+the instants of CSI, masks and pilots are worked out here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ IQ_DB = np.linspace(0.1, 0.8, 8)
 IQ_DEGREES = np.array([1.0, 2, 3, 4, 5, -5, -3, 1])
 LATE = np.array([1, 2, 3, -2, 5, -1, 0, 3])
 BACKOFF_DB = 3.0
-FAULTS = (
+IMPAIRMENTS = (
     IqImbalance(IQ_DB, IQ_DEGREES),
     CarrierOffset(OFFSET),
     SoftLimiter(BACKOFF_DB),
@@ -31,27 +31,29 @@ FAULTS = (
 
 
 class Reference:
-    def __init__(self, link, slot, device_rng):
-        self.link, self.grid, self.slot = link, link.grid, slot
+    def __init__(self, link, uplink, device_rng):
+        self.link, self.grid, self.medium = link, link.grid, uplink.medium
         grid, fading = link.grid, link.fading
         self.size, self.cp, self.rate = grid.fft_size, grid.cp_length, grid.sampling_rate
         self.length = self.size + self.cp
         last = int(np.ceil(fading.delays.max() * self.rate - 1e-6))
         flat = fading.delays.max() == 0
-        self.lags = np.arange(0 if flat else -6, last + (1 if flat else 7))
-        self.pulses = np.sinc(self.lags - fading.delays[:, None] * self.rate)
+        self.lags = np.arange(0 if flat else -13, last + (1 if flat else 14))
+        away = self.lags - fading.delays[:, None] * self.rate
+        window = np.i0(4.3 * np.sqrt(np.maximum(1 - np.square(away / 14), 0))) / np.i0(4.3)
+        self.pulses = np.where(np.abs(away) < 14, np.sinc(away) * window, 0)
         self.device_rng = device_rng
 
     def gains(self, times):
         fading = self.link.fading
         if not fading.moving:
-            return np.repeat(self.slot.channels[0].gains[0][:, :1], len(times), axis=1)
+            return np.repeat(self.medium.channel.gains[0][:, :1], len(times), axis=1)
         return fading.draw(
             np.array(CLIENTS), times, np.random.default_rng(0), self.device_rng
         ).gains
 
     def total(self, signals, gain):
-        grid, packing = self.grid, self.slot.packing
+        grid, packing = self.grid, self.medium.packing
         elements = packing.pack(signals).astype(complex)
         received = np.zeros(elements.shape[1:], complex)
         pilots = self.link.csi.pilots_per_slot
@@ -59,10 +61,12 @@ class Reference:
             symbols = slice(start, min(start + grid.symbols_per_slot, packing.num_symbols))
             period = (grid.symbols_per_slot + pilots) * self.length
             begin = TIME + (number * period + pilots * self.length) / self.rate
-            received[symbols] = self.burst(elements[:, symbols] * gain, begin, elements.shape[1:])
+            received[symbols] = self.one_slot(
+                elements[:, symbols] * gain, begin, elements.shape[1:]
+            )
         return packing.unpack((received / gain).astype(np.complex64))
 
-    def burst(self, elements, begin, block):
+    def one_slot(self, elements, begin, block):
         grid, used = self.grid, self.grid.used_carriers
         response = self.seen(elements.shape[1], begin)
         active = np.abs(response) ** 2 > self.link.truncation
@@ -86,15 +90,16 @@ class Reference:
 
     @property
     def first(self):
-        return self.lags[0] - self.link.window_advance
+        """The server listens as early as the prefix has samples to spare, and pulses need it."""
+        advance = self.link.window_advance
+        last_path = int(np.ceil(self.link.fading.delays.max() * self.rate - 1e-6))
+        spare = max(self.cp - advance - last_path, 0)
+        return -min(spare, -int(self.lags[0])) - advance
 
     def seen(self, count, begin):
-        """What clients look at: once a slot if they spend pilots, or else in every symbol."""
-        if self.link.csi.pilots_per_slot:
-            places = np.full(count, self.lags[0] + count * self.length / 2)
-        else:
-            places = np.arange(count) * self.length + self.cp + self.first + (self.size - 1) / 2
-        gains = self.gains(begin + places / self.rate - self.link.csi.delay)
+        """What clients look at: once per slot, in the middle of its data."""
+        [delay] = self.link.csi.delays
+        gains = self.gains(begin + np.array([count * self.length / 2]) / self.rate - delay)
         turns = np.outer(self.lags, self.grid.used_carriers) / self.size
         return gains @ self.pulses @ np.exp(-2j * np.pi * turns)
 
@@ -133,7 +138,7 @@ class Reference:
 
 
 @pytest.mark.parametrize("advance", [0, 7])
-@pytest.mark.parametrize("faults", [(), FAULTS], ids=["clean", "faulty"])
+@pytest.mark.parametrize("impairments", [(), IMPAIRMENTS], ids=["clean", "impaired"])
 @pytest.mark.parametrize(
     "grid",
     [
@@ -156,11 +161,11 @@ class Reference:
     ],
     ids=str,
 )
-def test_a_block_of_several_slots(options, grid, faults, advance, rng):
+def test_a_block_of_several_slots(options, grid, impairments, advance, rng):
     link = WaveformLink(
         grid=grid,
         snr_db=np.inf,
-        transmit=faults,
+        transmit=impairments,
         window_advance=advance,
         correction="active",
         truncation=0.1,
@@ -171,8 +176,8 @@ def test_a_block_of_several_slots(options, grid, faults, advance, rng):
     )
     device_rng = np.random.default_rng(int(rng.integers(2**32)))
     signals = rng.standard_normal((3, 1500)).astype(np.float32)
-    slot = link.open(3, 1500, rng, clients=CLIENTS, time=TIME, device_rng=device_rng)
-    gain = float(slot.max_gain(signals))
-    received = slot.send(signals, gain).total
-    expected = Reference(link, slot, device_rng).total(signals, gain)
+    uplink = link.open(3, 1500, rng, clients=CLIENTS, time=TIME, device_rng=device_rng)
+    gain = uplink.max_gain(signals)
+    received = uplink.send(signals, gain).total
+    expected = Reference(link, uplink, device_rng).total(signals, gain)
     assert np.linalg.norm(received - expected) < 1e-4 * np.linalg.norm(expected)

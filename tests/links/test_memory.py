@@ -17,8 +17,8 @@ def test_a_hundred_clients_of_a_million_entries_stay_within_a_gibibyte(speed):
     link = OfdmLink(fading=Tdl("A", speed=speed))
     tracemalloc.start()
     try:
-        slot = link.open(100, 1_000_000, np.random.default_rng(1))
-        received = slot.send(signals, 1e-9)
+        uplink = link.open(100, 1_000_000, np.random.default_rng(1))
+        received = uplink.send(signals, 1e-9)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

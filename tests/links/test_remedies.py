@@ -1,11 +1,11 @@
-"""What helps against faults."""
+"""What helps against impairments."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from links import OfdmLink, WaveformLink
+from links import OfdmLink, WaveformLink, realise
 from phy import NoFading, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Rician, Tdl
 from phy.impairments import (
     Adc,
@@ -17,17 +17,20 @@ from phy.impairments import (
     TimingAdvance,
     TimingOffset,
 )
+from tests.links.fixed import generators
 from tests.tolerance import check_mean
 
 GRID = OfdmGrid(fft_size=64, cp_length=16, guards=(5, 4))
 
 
-def nmse(rng, clients=4, length=1080, trials=20, **options):
+def nmse(rng, clients=4, length=1080, count=20, **options):
     link = WaveformLink(**{"grid": GRID, "fading": NoFading(), "snr_db": np.inf, **options})
-    rngs = [np.random.default_rng(seed) for seed in rng.integers(2**32, size=trials)]
-    signals = rng.standard_normal((trials, clients, length)).astype(np.float32)
-    slot = link.open(clients, length, rngs)
-    return slot.send(signals, slot.max_gain(signals)).diagnostics["nmse"].mean()
+    signals = rng.standard_normal((count, clients, length)).astype(np.float32)
+
+    def measure(uplink, n):
+        return uplink.send(signals[n], uplink.max_gain(signals[n])).diagnostics["nmse"]
+
+    return realise(link, clients, length, generators(rng, count), measure).mean()
 
 
 @pytest.mark.parametrize("snr_db", [10.0, 20.0, 30.0])
@@ -53,8 +56,8 @@ def test_carrier_sync_without_noise_is_exact(rng):
 def test_carrier_sync_saves_a_round(rng):
     crystal = {"std": 4.0, "unit": "ppm"}
     small = OfdmGrid(fft_size=64, cp_length=16, guards=(5, 4), subcarrier_spacing=120e3)
-    fault = CarrierOffset(**crystal)
-    spoilt = nmse(rng, grid=small, transmit=(fault,))
+    impairment = CarrierOffset(**crystal)
+    spoilt = nmse(rng, grid=small, transmit=(impairment,))
     saved = nmse(rng, grid=small, transmit=(CarrierOffset(**crystal, sync=CarrierSync(40.0)),))
     assert saved < 0.02 * spoilt
 
@@ -85,20 +88,20 @@ def test_timing_advance_saves_a_round(rng):
     assert saved < 0.05 * spoilt
 
 
-@pytest.mark.parametrize("fault", [CarrierOffset(0.02), PhaseNoise(200.0)], ids=str)
-def test_embedded_pilots_undo_the_servers_phase(fault, rng):
+@pytest.mark.parametrize("impairment", [CarrierOffset(0.02), PhaseNoise(200.0)], ids=str)
+def test_embedded_pilots_undo_the_servers_phase(impairment, rng):
     """The server's oscillator turns all clients alike: what is left is the interference."""
-    spoilt = nmse(rng, receive=(fault,))
+    spoilt = nmse(rng, receive=(impairment,))
     with_pilots = OfdmGrid(fft_size=64, cp_length=16, guards=(5, 4), pilots=6)
-    saved = nmse(rng, grid=with_pilots, receive=(fault,))
+    saved = nmse(rng, grid=with_pilots, receive=(impairment,))
     assert saved < 0.1 * spoilt
 
 
 def test_embedded_pilots_follow_moving_clients(rng):
-    """Their phases are undone symbol by symbol, as those of the data are."""
+    """Their phases are undone slot by slot, as those of the data are."""
     options = {"fading": Rician(k_factor=50.0, speed=30.0), "truncation": 0.0, "length": 7000}
-    assert nmse(rng, grid=OfdmGrid(), **options) < 0.005
-    assert nmse(rng, grid=OfdmGrid(pilots=8), **options) < 0.005
+    assert nmse(rng, grid=OfdmGrid(symbols_per_slot=1), **options) < 0.005
+    assert nmse(rng, grid=OfdmGrid(symbols_per_slot=1, pilots=8), **options) < 0.005
 
 
 def test_pilots_take_the_place_of_data(rng):
@@ -113,15 +116,18 @@ def test_pilots_take_the_place_of_data(rng):
     signals = rng.standard_normal((3, 7850)).astype(np.float32)
     for engine in ("fast", "sionna"):
         link = OfdmLink(grid=grid, snr_db=np.inf, truncation=0.0, engine=engine)
-        slot = link.open(3, 7850, rng)
-        assert slot.send(signals, slot.max_gain(signals)).diagnostics["nmse"] < 1e-9
-    with pytest.raises(ValueError, match="pilots = 400 leave no carrier for data"):
+        uplink = link.open(3, 7850, rng)
+        assert uplink.send(signals, uplink.max_gain(signals)).diagnostics["nmse"] < 1e-9
+    with pytest.raises(
+        ValueError,
+        match="^pilots must be fewer than .* no carrier is left for data, got 400",
+    ):
         OfdmGrid(pilots=400)
 
 
 @pytest.mark.parametrize("fading", [NoFading(), Tdl("A", delay_spread=30e-9)], ids=str)
-def test_csi_through_the_faults_sees_what_stays_put(fading, rng):
-    """A late burst and an IQ gain are part of the channel then."""
+def test_csi_through_the_hardware_sees_what_stays_put(fading, rng):
+    """A late slot and an IQ gain are part of the channel then."""
     options = {
         "grid": OfdmGrid(),
         "fading": fading,
@@ -138,7 +144,7 @@ def test_csi_through_the_faults_sees_what_stays_put(fading, rng):
 
 @pytest.mark.parametrize("csi", [PerfectCsi(), PilotCsi(snr_db=np.inf)], ids=str)
 def test_movement_is_not_taken_for_hardware(csi, rng):
-    """Through faults that do nothing, moving clients see what they see without them."""
+    """Through impairments that do nothing, moving clients see what they see without them."""
     seed = int(rng.integers(2**32))
     options = {
         "fading": Rayleigh(speed=60.0),
@@ -153,7 +159,7 @@ def test_movement_is_not_taken_for_hardware(csi, rng):
         for each in (False, True)
     )
     np.testing.assert_allclose(
-        through.channels[0].estimate, plain.channels[0].estimate, rtol=1e-3, atol=1e-3
+        through.medium.channel.estimate, plain.medium.channel.estimate, rtol=1e-3, atol=1e-3
     )
 
 
@@ -167,11 +173,11 @@ def test_csi_through_an_amplifier_is_at_the_budgeted_power(rng):
     link = WaveformLink(
         grid=grid, fading=NoFading(), transmit=(SoftLimiter(0.0),), csi_through_faults=True
     )
-    slot = link.open(1, 1280, rng)
+    uplink = link.open(1, 1280, rng)
     samples = modulate(grid, qpsk_pilots(1, 64)[None])  # of unit mean power
     limited = samples / np.maximum(np.abs(samples), 1)
     expected = demodulate(grid, limited.astype(np.complex64), 0, 1) / qpsk_pilots(1, 64)
-    np.testing.assert_allclose(slot.channels[0].estimate, expected, atol=1e-4)
+    np.testing.assert_allclose(uplink.medium.channel.estimate, expected, atol=1e-4)
 
 
 def test_preambles_come_through_the_path_gain(rng):
@@ -197,21 +203,23 @@ def test_timing_advance_goes_by_what_clients_know_of_the_channel(rng):
     np.testing.assert_allclose(told, 2.0)
 
 
-def test_csi_without_faults_is_the_same_through_them(rng):
+def test_csi_without_impairments_is_the_same_through_them(rng):
     seed = int(rng.integers(2**32))
     options = {"fading": Tdl("A"), "receive": (Adc(bits=24, backoff_db=30.0),)}
+    assert isinstance(WaveformLink(**options).csi, PerfectCsi)
     plain, through = (
         WaveformLink(csi_through_faults=each, **options).open(3, 900, np.random.default_rng(seed))
         for each in (False, True)
     )
-    np.testing.assert_allclose(through.channels[0].estimate, plain.channels[0].estimate, atol=1e-3)
-    assert isinstance(plain.link.csi, PerfectCsi)
+    np.testing.assert_allclose(
+        through.medium.channel.estimate, plain.medium.channel.estimate, atol=1e-3
+    )
 
 
-def test_clients_know_nothing_of_faults_unless_told(rng):
+def test_clients_know_nothing_of_impairments_unless_told(rng):
     link = WaveformLink(grid=GRID, fading=NoFading(), transmit=(IqImbalance(1.0, 5.0),))
-    slot = link.open(2, 100, rng)
-    np.testing.assert_array_equal(slot.channels[0].estimate, slot.channels[0].response)
+    uplink = link.open(2, 100, rng)
+    np.testing.assert_array_equal(uplink.medium.channel.estimate, uplink.medium.channel.response)
 
 
 def test_a_carrier_offset_costs_less_if_clients_synchronise_more_often(rng):

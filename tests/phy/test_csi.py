@@ -1,14 +1,19 @@
-"""What transmitters know. Oracle: least squares has MSE N0 / P_pilot a pilot, n pilots divide it by
-n, and keeping L of N taps multiplies it by L / N."""
+"""What transmitters know of their channels.
+
+Oracle: least squares has MSE N0 / P_pilot per pilot, n pilots divide it by n, and keeping L of N
+taps multiplies it by L / N.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import j0
 
-from phy import AgedCsi, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Tdl, quiet
-from phy.channel import draw_channels
-from phy.csi import qpsk_pilots
+from otafl._base import lazy
+from phy import AgedCsi, NoisyCsi, OfdmGrid, PerfectCsi, PilotCsi, Rayleigh, Tdl
+from phy.channel import draw_channel
+from phy.csi import Csi, Observed, qpsk_pilots
 from phy.randomness import complex_normal
 from tests.tolerance import check_mean
 
@@ -19,14 +24,19 @@ def unit(count):
     return np.ones(count)
 
 
+def observed(h, grid=GRID, path_gain=None):
+    """A channel that looks the same at any time."""
+    return Observed(grid, unit(len(h)) if path_gain is None else path_gain, lambda delay: h)
+
+
 def errors_of(csi, rng, grid=GRID, clients=200, path_gain=1.0):
     h = complex_normal(rng, (clients, 1, 1)) * np.ones((1, 1, grid.num_carriers), np.complex64)
-    return csi.estimate(h, grid, np.full(clients, path_gain), rng) - h
+    return csi.estimate(observed(h, grid, np.full(clients, path_gain)), rng) - h
 
 
 def test_perfect_csi_is_the_channel_itself(rng):
     h = complex_normal(rng, (3, 1, 64))
-    assert PerfectCsi().estimate(h, GRID, unit(3), rng) is h
+    assert PerfectCsi().estimate(observed(h), rng) is h
 
 
 @pytest.mark.parametrize("variance", [0.0, 0.01, 1.0])
@@ -52,7 +62,7 @@ def test_least_squares_error_falls_with_snr_and_pilots(snr_db, num_pilots, rng):
 def test_keeping_some_taps_keeps_their_share_of_the_error(grid, rng):
     csi = PilotCsi(snr_db=10.0, num_taps=16)
     error = errors_of(csi, rng, grid)
-    # one value a client: carriers share the error of the same taps
+    # one value per client: carriers share the error of the same taps
     mean_error = np.square(np.abs(error)).mean(axis=(1, 2))
     check_mean(mean_error, 0.1 * 16 / grid.num_carriers)
     claimed = csi.error_variance(grid, unit(1))[0]
@@ -62,16 +72,16 @@ def test_keeping_some_taps_keeps_their_share_of_the_error(grid, rng):
 
 def test_a_channel_of_fractional_delays_survives_the_cut_of_taps(rng):
     grid, csi = OfdmGrid(), PilotCsi(snr_db=np.inf, num_taps=64)
-    [channel] = draw_channels(
+    channel = draw_channel(
         grid,
-        Tdl("A"),
+        Tdl(model="A"),
         csi,
         clients=np.arange(50),
         path_gain=unit(50),
-        num_slots=1,
+        num_symbols=1,
         time=0.0,
-        rngs=[rng],
-        device_rngs=[None],
+        rng=rng,
+        device_rng=None,
     )
     error = np.square(np.abs(channel.estimate - channel.response)).mean()
     assert error < 1e-4
@@ -80,7 +90,7 @@ def test_a_channel_of_fractional_delays_survives_the_cut_of_taps(rng):
 @pytest.mark.parametrize("csi", [NoisyCsi(0.5), PilotCsi(snr_db=3.0)], ids=str)
 def test_errors_are_new_in_every_slot(csi, rng):
     h = complex_normal(rng, (50, 2, 64))
-    error = csi.estimate(h, GRID, unit(50), rng) - h
+    error = csi.estimate(observed(h), rng) - h
     check_mean((error[:, 0] * error[:, 1].conj()).real, 0.0)
 
 
@@ -93,13 +103,13 @@ def test_a_weak_path_makes_pilots_worse(rng):
 
 def test_pilot_estimate_is_that_of_sionnas_estimator(rng):
     """The same pilots, channel and noise through LSChannelEstimator, averaged over the pilots."""
-    quiet.sionna()
+    lazy.sionna()
     import tensorflow as tf
     from sionna.phy.ofdm import LSChannelEstimator, PilotPattern, ResourceGrid
 
     csi, seed = PilotCsi(snr_db=3.0, num_pilots=2), int(rng.integers(2**32))
     h = complex_normal(rng, (1, 1, GRID.num_carriers))
-    ours = csi.estimate(h, GRID, unit(1), np.random.default_rng(seed))
+    ours = csi.estimate(observed(h), np.random.default_rng(seed))
 
     pilots = qpsk_pilots(2, GRID.num_carriers)
     noise = complex_normal(np.random.default_rng(seed), (1, 1, 2, 64), std=10 ** (-3 / 20))
@@ -120,16 +130,16 @@ def test_pilot_estimate_is_that_of_sionnas_estimator(rng):
 
 def draw_aged(csi, fading, rng, clients=3000):
     grid = OfdmGrid(fft_size=1, cp_length=0, guards=(0, 0), dc_null=False)
-    [channel] = draw_channels(
+    channel = draw_channel(
         grid,
         fading,
         csi,
         clients=np.arange(clients),
         path_gain=unit(clients),
-        num_slots=1,
+        num_symbols=1,
         time=3.0,
-        rngs=[rng],
-        device_rngs=[np.random.default_rng(int(rng.integers(2**32)))],
+        rng=rng,
+        device_rng=np.random.default_rng(int(rng.integers(2**32))),
     )
     return channel.response[:, 0, 0], channel.estimate[:, 0, 0]
 
@@ -138,18 +148,14 @@ def test_aged_csi_is_correlated_by_the_fadings_own_doppler(rng):
     fading = Rayleigh(speed=3.0)
     delay = 0.2 / fading.doppler
     h, seen = draw_aged(AgedCsi(delay), fading, rng)
-    from links.theory import jakes
-
-    check_mean((h * seen.conj()).real, jakes(fading.doppler, delay))
+    check_mean((h * seen.conj()).real, j0(2 * np.pi * 0.2))
     check_mean(np.square(np.abs(seen)), 1.0)
 
 
 def test_ageing_comes_on_top_of_an_estimate(rng):
     fading = Rayleigh(speed=3.0)
     h, seen = draw_aged(AgedCsi(0.2 / fading.doppler, of=NoisyCsi(0.5)), fading, rng)
-    from links.theory import jakes
-
-    correlation = jakes(fading.doppler, 0.2 / fading.doppler)
+    correlation = j0(2 * np.pi * 0.2)
     check_mean(np.square(np.abs(seen)), 1.5)
     check_mean(np.square(np.abs(h - seen)), 2 - 2 * correlation + 0.5)
 
@@ -159,20 +165,124 @@ def test_a_static_channel_does_not_age(rng):
     np.testing.assert_array_equal(h, seen)
 
 
+def test_ages_add_up(rng):
+    """What was known a while ago of what was known a while before that."""
+    twice, once = AgedCsi(1e-3, of=AgedCsi(2e-3, of=NoisyCsi(0.1))), AgedCsi(3e-3, of=NoisyCsi(0.1))
+    assert twice.delays == once.delays == (0.003,)
+    assert AgedCsi(0.25, of=AgedCsi(0.5, of=AgedCsi(1.0))).delays == (1.75,)
+    seed = int(rng.integers(2**32))
+    (h, seen), (same, expected) = (
+        draw_aged(csi, Rayleigh(speed=3.0), np.random.default_rng(seed), clients=5)
+        for csi in (twice, once)
+    )
+    np.testing.assert_array_equal(h, same)
+    np.testing.assert_allclose(seen, expected, rtol=1e-5)
+    assert np.abs(seen - h).max() > 1e-3
+
+
+def test_aged_csi_asks_the_channel_for_its_response_at_the_earlier_time(rng):
+    asked = []
+
+    def response_before(delay):
+        asked.append(delay)
+        return np.full((1, 1, 64), 10 * delay, np.complex64)
+
+    moving = Observed(GRID, unit(1), response_before)
+    assert AgedCsi(0.25).estimate(moving, rng)[0, 0, 0] == 2.5
+    assert AgedCsi(0.25, of=AgedCsi(0.5)).estimate(moving, rng)[0, 0, 0] == 7.5
+    assert PerfectCsi().estimate(moving, rng)[0, 0, 0] == 0
+    assert asked == [0.25, 0.75, 0.0]
+    assert moving.earlier(0.5).path_gain is moving.path_gain
+    assert moving.earlier(0.5).grid is GRID
+
+
+def test_ageing_keeps_everything_else_of_an_estimate():
+    pilots = PilotCsi(snr_db=7.0, num_pilots=3, num_taps=8)
+    aged = AgedCsi(1e-3, of=pilots)
+    assert (pilots.pilots_per_slot, aged.pilots_per_slot) == (3, 3)
+    assert (pilots.additive, aged.additive) == (False, False)
+    assert AgedCsi(1e-3).additive
+    assert PilotCsi().additive
+    assert NoisyCsi().additive
+    assert (NoisyCsi().pilots_per_slot, NoisyCsi().delays) == (0, (0.0,))
+    np.testing.assert_array_equal(
+        aged.error_variance(GRID, unit(2)), pilots.error_variance(GRID, unit(2))
+    )
+
+
+@pytest.mark.parametrize(
+    ("num_taps", "first", "last"),
+    [(1, 0, 0), (4, -1, 2), (16, -4, 11), (19, -4, 14), (64, -16, 47)],
+)
+def test_a_quarter_of_the_kept_taps_lies_before_time_zero(num_taps, first, last, rng):
+    """On a grid without guards, a delay of whole samples passes unchanged or not at all."""
+    lags = np.arange(last - 63, last + 1)  # one period of the grid's 64 samples
+    ramps = np.exp(-2j * np.pi / 64 * np.outer(lags, GRID.carriers)).astype(np.complex64)
+    kept = PilotCsi(snr_db=np.inf, num_taps=num_taps).estimate(observed(ramps[:, None]), rng)[:, 0]
+    passes = (lags >= first) & (lags <= last)
+    assert passes.sum() == num_taps
+    np.testing.assert_allclose(kept[passes], ramps[passes], atol=1e-5)
+    np.testing.assert_allclose(kept[~passes], 0, atol=1e-5)
+
+
+def test_a_pilot_is_a_unit_qpsk_symbol_that_everyone_knows():
+    pilots = qpsk_pilots(2, 64)
+    np.testing.assert_allclose(np.abs(pilots.real), np.sqrt(0.5), rtol=1e-6)
+    np.testing.assert_allclose(np.abs(pilots.imag), np.sqrt(0.5), rtol=1e-6)
+    assert len(np.unique(pilots)) == 4
+    assert qpsk_pilots(2, 64) is pilots
+    with pytest.raises(ValueError, match="read-only"):
+        pilots[0, 0] = 1
+
+
+def test_a_users_csi_needs_two_methods(rng):
+    class Blind(Csi):
+        def estimate(self, observed, rng):
+            return np.ones_like(observed.response)
+
+        def error_variance(self, grid, path_gain):
+            return np.ones((len(path_gain), grid.num_carriers))
+
+    assert isinstance(Blind(), Csi)
+    h = complex_normal(rng, (2, 1, 64))
+    np.testing.assert_array_equal(AgedCsi(1e-3, of=Blind()).estimate(observed(h), rng), 1)
+    for wrong in (Blind, "perfect", None):
+        with pytest.raises(ValueError, match="AgedCsi.of must be an object such as PerfectCsi"):
+            AgedCsi(1e-3, of=wrong)
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: NoisyCsi(-0.1), r"variance = -0\.1"),
-        (lambda: NoisyCsi(np.inf), "variance = inf"),
-        (lambda: PilotCsi(snr_db=np.nan), "PilotCsi.snr_db = nan"),
-        (lambda: PilotCsi(num_pilots=0), "num_pilots = 0"),
-        (lambda: PilotCsi(num_taps=0), "num_taps = 0"),
-        (lambda: AgedCsi(-1e-3), r"AgedCsi.delay = -0\.001"),
-        (lambda: AgedCsi(1e-3, of=AgedCsi(1e-3)), "aged already"),
-        (lambda: AgedCsi(1e-3, of=PerfectCsi), "AgedCsi.of = <class"),
-        (lambda: PilotCsi(num_taps=65).error_variance(GRID, unit(1)), "num_taps = 65"),
+        (lambda: NoisyCsi(-0.1), r"variance must be a finite number >= 0, got -0\.1"),
+        (lambda: NoisyCsi(np.inf), "variance must be a finite number >= 0, got inf"),
+        (lambda: PilotCsi(snr_db=np.nan), "PilotCsi.snr_db must be .*>= -200, or inf, got nan"),
+        (lambda: PilotCsi(num_pilots=0), "num_pilots must be a whole number >= 1, got 0"),
+        (lambda: PilotCsi(num_taps=0), "num_taps must be a whole number >= 1, got 0"),
+        (lambda: AgedCsi(-1e-3), r"AgedCsi.delay must be a finite number >= 0, got -0\.001"),
+        (
+            lambda: AgedCsi(1e-3, of=PerfectCsi),
+            r"AgedCsi.of must be an object such as PerfectCsi\(\).*got <class",
+        ),
+        (
+            lambda: PilotCsi(num_taps=65).error_variance(GRID, unit(1)),
+            "num_taps must be at most the number of used carriers, 64, got 65",
+        ),
     ],
 )
 def test_impossible_csi_is_refused_by_name_and_value(build, message):
     with pytest.raises(ValueError, match=message):
+        build()
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: NoisyCsi(Variance=1), "NoisyCsi has no option 'Variance'.*'variance'"),
+        (lambda: PilotCsi(snr_dB=3), "PilotCsi has no option 'snr_dB'.*'snr_db'"),
+        (lambda: AgedCsi(dellay=1e-3), "AgedCsi has no option 'dellay'.*'delay'"),
+    ],
+)
+def test_a_misspelt_option_is_refused_with_the_nearest_name(build, message):
+    with pytest.raises(TypeError, match=message):
         build()

@@ -1,3 +1,5 @@
+"""Stochastic rounding, and the rate of a channel."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Entries of a vector on the resource grid, and back."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -6,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from phy import OfdmGrid, Packing
+from phy.packing import packing_for
 
 SMALL = OfdmGrid(fft_size=8, cp_length=2, guards=(1, 1), dc_null=True)  # 5 carriers
 
@@ -39,17 +42,17 @@ def test_strided_vectors_are_packed_as_what_they_hold():
 
 def test_interleaver_spreads_neighbours_over_symbols_and_carriers():
     grid, length = OfdmGrid(), 7850
-    burst = np.zeros(length, np.float32)
-    burst[:800] = 1  # exactly one OFDM symbol's worth
+    loud = np.zeros(length, np.float32)
+    loud[:800] = 1  # exactly one OFDM symbol's worth
 
     def share_of_busiest_symbol(seed):
-        energy = np.square(np.abs(Packing(grid, length, seed).pack(burst))).sum(axis=-1)
+        energy = np.square(np.abs(Packing(grid, length, seed).pack(loud))).sum(axis=-1)
         return energy.max() / energy.sum()
 
     assert share_of_busiest_symbol(None) == 1
     # hypergeometric: 400 of 4000 elements fall on 10 symbols, 40 +- 5.7 on each
     assert share_of_busiest_symbol(0) < (40 + 6 * 5.7) / 400
-    carriers = np.flatnonzero(np.abs(Packing(grid, length, 0).pack(burst)).sum(axis=0))
+    carriers = np.flatnonzero(np.abs(Packing(grid, length, 0).pack(loud)).sum(axis=0))
     assert len(carriers) > 200
 
 
@@ -61,5 +64,34 @@ def test_the_same_seed_is_the_same_interleaver_and_another_is_not():
 
 
 def test_negative_seed_is_refused():
-    with pytest.raises(ValueError, match="interleaver_seed = -1"):
+    with pytest.raises(ValueError, match="interleaver_seed must be a whole number >= 0, got -1"):
         Packing(SMALL, 10, seed=-1)
+
+
+def test_a_long_block_moves_eight_neighbours_together():
+    grid = OfdmGrid(fft_size=512, guards=(0, 0), dc_null=False)
+    short, long = (Packing(grid, 2 * 512 * symbols) for symbols in (256, 257))
+    assert (short.num_elements, short.grain) == (131_072, 1)
+    assert (long.num_elements, long.grain) == (131_584, 8)
+    values = np.arange(2.0 * 512 * 257, dtype=np.float32)[:-3]
+    packing = Packing(grid, len(values))
+    packed = packing.pack(values)
+    np.testing.assert_array_equal(packing.unpack(packed), values)
+    grains = packed.reshape(-1, 8)
+    # within a grain, elements are neighbours in the vector: entries 2n and 2n + 1, then 2n + 2 ...
+    whole = grains[np.abs(grains).min(axis=1) > 0]
+    assert len(whole) > 16_000
+    np.testing.assert_array_equal(np.diff(whole.real, axis=1), 2)
+
+
+def test_slots_are_repeated_for_their_symbols_and_a_static_channel_is_left_alone():
+    grid = OfdmGrid(fft_size=8, cp_length=2, guards=(1, 1), symbols_per_slot=3)
+    packing = Packing(grid, length=2 * 5 * 4)  # four symbols: a slot of three and one of one
+    per_slot = np.arange(2.0)[:, None] * np.ones(5)
+    np.testing.assert_array_equal(packing.per_symbol(per_slot)[:, 0], [0, 0, 0, 1])
+    np.testing.assert_array_equal(packing.per_symbol(per_slot[1:]), per_slot[1:])
+
+
+def test_packings_come_from_a_cache():
+    assert packing_for(SMALL, 30, 1) is packing_for(SMALL, 30, 1)
+    assert packing_for(SMALL, 30, 1) is not packing_for(SMALL, 30, 2)

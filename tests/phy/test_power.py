@@ -6,57 +6,56 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from phy.channel import Channel
-from phy.fading import Law, Taps
+from phy.fading import Law
 from phy.power import active_probability, invert, mmse, mmse_scale
 from phy.randomness import complex_normal
 
 
 def channel(response, estimate=None):
+    """Response and estimate of clients on one carrier; the same array if it is known perfectly."""
     h = np.asarray(response, np.complex64)[:, None, None]
-    seen = h if estimate is None else np.asarray(estimate, np.complex64)[:, None, None]
-    return Channel(h, seen, Taps(h, np.zeros(1)))
+    return h, h if estimate is None else np.asarray(estimate, np.complex64)[:, None, None]
 
 
 def test_inversion_by_hand():
-    precoding = invert(channel([2.0, 0.5j, 0.1]), np.array([1.0, 4.0, 1.0]), truncation=0.05)
+    precoding = invert(*channel([2.0, 0.5j, 0.1]), np.array([1.0, 4.0, 1.0]), truncation=0.05)
     np.testing.assert_allclose(precoding.cost.ravel(), [1 / 4, 1 / (4 * 0.25), 0])
-    np.testing.assert_array_equal(precoding.weight.ravel(), [1, 1, 0])
+    np.testing.assert_array_equal(precoding.arrival.ravel(), [1, 1, 0])
     np.testing.assert_array_equal(precoding.active_fraction, [1, 1, 0])
 
 
 def test_inversion_of_a_wrong_estimate_leaves_their_ratio():
     wrong = channel([2.0, 1j], estimate=[1.0, 2.0])
-    precoding = invert(wrong, np.ones(2), truncation=0.0)
-    np.testing.assert_allclose(precoding.weight.ravel(), [2, 0.5j])
+    precoding = invert(*wrong, np.ones(2), truncation=0.0)
+    np.testing.assert_allclose(precoding.arrival.ravel(), [2, 0.5j])
     np.testing.assert_allclose(precoding.cost.ravel(), [1, 1 / 4])
 
 
 def test_truncation_leaves_path_gain_out():
     for path_gain in (0.1, 1.0, 10.0):
-        active = invert(channel([0.2**0.5]), np.array([path_gain]), truncation=0.19).active
+        active = invert(*channel([0.2**0.5]), np.array([path_gain]), truncation=0.19).active
         assert active.all()
-        active = invert(channel([0.2**0.5]), np.array([path_gain]), truncation=0.21).active
+        active = invert(*channel([0.2**0.5]), np.array([path_gain]), truncation=0.21).active
         assert not active.any()
 
 
 def test_truncation_acts_on_the_estimate():
     wrong = channel([1.0, 0.1], estimate=[0.1, 1.0])
-    active = invert(wrong, np.ones(2), truncation=0.05).active
+    active = invert(*wrong, np.ones(2), truncation=0.05).active
     np.testing.assert_array_equal(active.ravel(), [False, True])
 
 
 @pytest.mark.parametrize("truncation", [0.0, 0.1])
 def test_a_dead_channel_is_silent_and_divides_by_nothing(truncation):
     for build in (
-        lambda: invert(channel([0.0, 1.0]), np.ones(2), truncation),
-        lambda: mmse(channel([0.0, 1.0]), np.ones(2), np.ones(2), 0.1),
-        lambda: mmse(channel([0.0, 0.0]), np.ones(2), np.ones(2), 0.0),
+        lambda: invert(*channel([0.0, 1.0]), np.ones(2), truncation),
+        lambda: mmse(*channel([0.0, 1.0]), np.ones(2), np.ones(2), 0.1),
+        lambda: mmse(*channel([0.0, 0.0]), np.ones(2), np.ones(2), 0.0),
     ):
         with np.errstate(all="raise"):
             precoding = build()
         assert precoding.cost.ravel()[0] == 0
-        assert precoding.weight.ravel()[0] == 0
+        assert precoding.arrival.ravel()[0] == 0
         assert np.isfinite(precoding.cost).all()
         assert (precoding.scale > 0).all()
 
@@ -81,23 +80,23 @@ def test_optimal_control_is_never_worse_than_a_search(rng):
 
 def test_optimal_control_by_hand():
     # one client: eta = (N0 + q^2)^2 / q^2 is above q^2, so it sends with full power
-    precoding = mmse(channel([0.5]), np.ones(1), element_power=np.array([4.0]), noise=1.0)
+    precoding = mmse(*channel([0.5]), np.ones(1), element_power=np.array([4.0]), noise=1.0)
     np.testing.assert_allclose(precoding.scale.ravel(), [2.0])
     np.testing.assert_allclose(precoding.cost.ravel(), [4.0])
-    np.testing.assert_allclose(precoding.weight.ravel(), [0.5])
+    np.testing.assert_allclose(precoding.arrival.ravel(), [0.5])
     # no noise: inversion, limited by the weakest
-    precoding = mmse(channel([0.5, 1j]), np.ones(2), np.ones(2), noise=0.0)
-    np.testing.assert_allclose(precoding.weight.ravel(), [1, 1])
+    precoding = mmse(*channel([0.5, 1j]), np.ones(2), np.ones(2), noise=0.0)
+    np.testing.assert_allclose(precoding.arrival.ravel(), [1, 1])
     np.testing.assert_allclose(precoding.cost.ravel(), [1, 0.25])
 
 
 def test_optimal_control_knows_path_gain_and_never_exceeds_its_power(rng):
     h = complex_normal(rng, (6,))
     gains, powers = rng.uniform(0.1, 2, 6), rng.uniform(0.1, 2, 6)
-    apart = mmse(channel(h), gains, powers, noise=0.3)
-    merged = mmse(channel(h * np.sqrt(gains)), np.ones(6), powers, noise=0.3)
+    apart = mmse(*channel(h), gains, powers, noise=0.3)
+    merged = mmse(*channel(h * np.sqrt(gains)), np.ones(6), powers, noise=0.3)
     np.testing.assert_allclose(apart.cost, merged.cost, rtol=1e-5)
-    np.testing.assert_allclose(apart.weight, merged.weight, rtol=1e-5)
+    np.testing.assert_allclose(apart.arrival, merged.arrival, rtol=1e-5)
     assert (apart.cost.ravel() <= powers * (1 + 1e-6)).all()
 
 
@@ -113,3 +112,46 @@ def test_optimal_control_knows_path_gain_and_never_exceeds_its_power(rng):
 )
 def test_probability_of_being_active(truncation, law, error, expected):
     assert float(active_probability(truncation, law, error)) == pytest.approx(expected)
+
+
+def test_amplitude_has_the_cost_as_power_and_undoes_the_phase_of_the_estimate():
+    response, estimate = channel([2.0, 1j, 0.1], estimate=[2j, -0.5, 0.1])
+    precoding = invert(response, estimate, np.array([1.0, 4.0, 1.0]), truncation=0.05)
+    sent = precoding.amplitude(estimate).ravel()
+    # 1 / (sqrt(path_gain) h^), and silence where the estimate is weak
+    np.testing.assert_allclose(sent, [1 / 2j, 1 / (2 * -0.5), 0], rtol=1e-6)
+    arrived = np.sqrt([1.0, 4.0, 1.0]) * response.ravel() * sent
+    np.testing.assert_allclose(precoding.arrival.ravel(), arrived, rtol=1e-6)
+
+
+def test_known_perfectly_arrival_is_whether_a_client_sends():
+    response, estimate = channel([2.0, 0.1])
+    assert estimate is response
+    precoding = invert(response, estimate, np.ones(2), truncation=0.05)
+    assert precoding.arrival.dtype == bool
+    np.testing.assert_array_equal(precoding.arrival.ravel(), [True, False])
+
+
+def test_a_wrong_estimate_under_optimal_control_leaves_its_phase_error():
+    response, estimate = channel([1.0, 1.0], estimate=[1j, 0.5])
+    precoding = mmse(response, estimate, np.ones(2), np.ones(2), noise=0.0)
+    # eta = 1/4, limited by the second; p = 1/4 and 1; arrival sqrt(p / eta) h e^{-j arg h^}
+    np.testing.assert_allclose(precoding.scale.ravel(), [0.5])
+    np.testing.assert_allclose(precoding.cost.ravel(), [0.25, 1])
+    np.testing.assert_allclose(precoding.arrival.ravel(), [-1j, 2], atol=1e-6)
+
+
+def test_probability_of_a_rician_channel_is_marcums_q():
+    """Against the integral of Rice's density, written out."""
+    from scipy.integrate import quad
+    from scipy.special import i0e
+
+    specular, truncation, error = 0.8, 0.3, 0.05
+    variance = 1 - specular + error
+
+    def density(power):
+        root = 2 * np.sqrt(specular * power) / variance
+        return i0e(root) * np.exp(root - (power + specular) / variance) / variance
+
+    expected = quad(density, truncation, 20)[0]
+    assert float(active_probability(truncation, Law(specular), error)) == pytest.approx(expected)

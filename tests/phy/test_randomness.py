@@ -1,3 +1,5 @@
+"""Complex noise, and streams that belong to a device."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from links import OfdmLink, WaveformLink
-from phy import AgedCsi, OfdmGrid, SionnaFading, quiet
-from phy.channel import longest_delay
-from phy.fading import Taps
+from otafl._base import lazy
+from phy import AgedCsi, OfdmGrid, Packing, PerfectCsi, SionnaFading, Tdl
+from phy.channel import draw_channel
+from phy.fused_medium import FusedMedium
+from phy.power import invert
 from phy.sionna_fading import _time_grid
+from phy.sionna_medium import SionnaMedium
 from tests.tolerance import check_mean
 
-quiet.sionna()
+lazy.sionna()
 
 import tensorflow as tf  # noqa: E402
 from sionna.phy.channel import CIRDataset, RayleighBlockFading  # noqa: E402
@@ -86,47 +91,53 @@ MODELS = {
     "rma": lambda: cell(RMa),
     "recorded": recorded,
 }
-# a prefix of 67 us: longer than what a macro cell's random paths reach
 # a prefix of 0.8 ms: the delay spread of a cell is lognormal, and its tail is long
 GRID = OfdmGrid(fft_size=128, cp_length=128, guards=(10, 10), subcarrier_spacing=1.25e3)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_model_serves_as_fading_and_both_engines_agree(name, rng):
-    """A CIRDataset hands out other responses to each call, so one slot's are given to both."""
+def test_every_model_serves_as_fading_and_both_media_agree(name, rng):
+    """A CIRDataset hands out other responses to each call, so both get those of one call."""
     signals = rng.standard_normal((4, 3001)).astype(np.float32)
     fading = SionnaFading(MODELS[name](), mean_power=6.0 if name == "recorded" else 1.0)
-    link = OfdmLink(grid=GRID, fading=fading, truncation=0.02, snr_db=np.inf, interleaver_seed=None)
-    slot = link.open(4, 3001, rng)
-    from phy.sionna_uplink import SionnaUplink
-
-    reference = SionnaUplink(slot.packing, slot.precodings, slot.channels, np.ones(4))
-    theirs, energy = reference.superpose(0, signals)
-    np.testing.assert_allclose(slot.superposition(signals), theirs, atol=2e-4)
-    np.testing.assert_allclose(slot.energy(signals), energy, rtol=1e-3)
+    packing = Packing(GRID, 3001, seed=None)
+    channel = draw_channel(
+        GRID,
+        fading,
+        PerfectCsi(),
+        clients=np.arange(4),
+        path_gain=np.ones(4),
+        num_symbols=packing.num_symbols,
+        time=0.0,
+        rng=rng,
+        device_rng=None,
+    )
+    precoding = invert(channel.response, channel.estimate, np.ones(4), truncation=0.02)
+    theirs, energy = SionnaMedium(packing, precoding, channel, np.ones(4)).superpose(signals)
+    ours, spent = FusedMedium(packing, precoding).superpose(signals)
+    np.testing.assert_allclose(ours, theirs, atol=2e-4)
+    np.testing.assert_allclose(spent, energy, rtol=1e-3)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_without_noise_every_model_gives_the_ideal_sum(name, rng):
     signals = rng.standard_normal((4, 1001)).astype(np.float32)
     fading = SionnaFading(MODELS[name](), mean_power=6.0 if name == "recorded" else 1.0)
-    slot = OfdmLink(grid=GRID, fading=fading, truncation=0.0, snr_db=np.inf).open(4, 1001, rng)
+    uplink = OfdmLink(grid=GRID, fading=fading, truncation=0.0, snr_db=np.inf).open(4, 1001, rng)
     truth = signals.sum(axis=0)
-    total = slot.send(signals, slot.max_gain(signals)).total
+    total = uplink.send(signals, uplink.max_gain(signals)).total
     assert np.abs(total - truth).max() < 1e-5 * np.abs(truth).max()
 
 
 @pytest.mark.parametrize("name", ["tdl", "rayleigh", "umi"])
-def test_the_rng_decides_and_a_trial_draws_alone_what_it_draws_in_a_batch(name):
+def test_the_rng_decides(name):
     fading = SionnaFading(MODELS[name]())
-    link = OfdmLink(grid=GRID, fading=fading)
 
-    def responses(*seeds):
-        slot = link.open(4, 900, [np.random.default_rng(seed) for seed in seeds])
-        return [channel.response for channel in slot.channels]
+    def gains(seed):
+        return fading.draw(np.arange(4), np.zeros(1), np.random.default_rng(seed), None).gains
 
-    first, second = responses(1, 2)
-    np.testing.assert_array_equal(responses(2)[0], second)
+    first, second = gains(1), gains(2)
+    np.testing.assert_array_equal(gains(2), second)
     assert np.abs(first - second).max() > 1e-3
 
 
@@ -136,18 +147,30 @@ def test_mean_power_is_divided_out(rng):
     check_mean(np.square(np.abs(taps.gains)).sum(axis=-1), 0.25)
 
 
-def test_clients_of_a_cell_are_told_apart_by_their_index(rng):
-    link = OfdmLink(grid=GRID, fading=SionnaFading(cell(UMi)))
-    everyone = link.open(4, 100, np.random.default_rng(1)).channels[0].response
-    some = link.open(2, 100, np.random.default_rng(1), clients=[3, 1]).channels[0].response
-    np.testing.assert_allclose(some, everyone[[3, 1]], atol=1e-6)
+def test_clients_of_a_cell_are_told_apart_by_their_index():
+    fading = SionnaFading(cell(UMi))
+
+    def taps(clients):
+        return fading.draw(np.array(clients), np.zeros(1), np.random.default_rng(1), None)
+
+    everyone, some = taps([0, 1, 2, 3]), taps([3, 1])
+    np.testing.assert_allclose(some.gains, everyone.gains[[3, 1]], atol=1e-6)
+    np.testing.assert_allclose(some.delays, everyone.delays[[3, 1]], rtol=1e-6)
 
 
 def test_moving_models_move_between_slots_and_age(rng):
     fading = SionnaFading(TDL("A", 100e-9, 3.5e9, min_speed=30.0))
-    link = OfdmLink(grid=GRID, fading=fading, csi=AgedCsi(200e-6), truncation=0.0)
-    length = 2 * GRID.num_carriers * GRID.symbols_per_slot * 3
-    channel = link.open(4, length, rng).channels[0]
+    channel = draw_channel(
+        GRID,
+        fading,
+        AgedCsi(200e-6),
+        clients=np.arange(4),
+        path_gain=np.ones(4),
+        num_symbols=GRID.symbols_per_slot * 3,
+        time=0.0,
+        rng=rng,
+        device_rng=None,
+    )
     assert channel.response.shape[1] == 3
     assert np.abs(np.diff(channel.response, axis=1)).max() > 1e-2
     lag = np.abs(channel.estimate - channel.response).max()
@@ -161,6 +184,8 @@ def test_moving_models_move_between_slots_and_age(rng):
         ([1.0, 1.5, 2.0], [0, 1, 2], 2.0),
         ([1.0, 0.75], [1, 0], 4.0),
         ([1.0, 2.0, 3.0, 0.5, 1.5, 2.5], [1, 3, 5, 0, 2, 4], 2.0),
+        # slots of 14 symbols and a last one of two: its middle lies 11/7 of a slot after the first
+        ([4032.0, 12096.0, 16704.0], [0, 7, 11], 7 / 8064),
     ],
 )
 def test_instants_are_laid_on_one_time_grid(times, expected, rate):
@@ -171,34 +196,36 @@ def test_instants_are_laid_on_one_time_grid(times, expected, rate):
 
 def test_a_delay_that_takes_too_many_steps_is_refused():
     slots = np.arange(3) * 1e-3
-    with pytest.raises(ValueError, match="time steps.*shorter delay"):
+    with pytest.raises(
+        ValueError, match="must cover at most 20000 time steps.*got 100002 slots: give a shorter"
+    ):
         _time_grid(np.concatenate([slots, slots - 100.0003]))
     steps, _ = _time_grid(np.array([0.0, -100.0003]))  # two instants are two steps
     assert steps.max() == 1
 
 
-def test_a_negligible_path_does_not_count_as_long():
-    gains = np.array([[[1.0, 1e-4, 0.0]]], np.complex64)
-    assert longest_delay(Taps(gains, np.array([1e-7, 1e-5, 3.0]))) == 1e-7
-    assert longest_delay(Taps(gains * [1, 20, 1], np.array([1e-7, 1e-5, 3.0]))) == 1e-5
-    with pytest.raises(ValueError, match="path delay = -1e-07"):
-        longest_delay(Taps(gains, np.array([-1e-7, 1e-5, 3.0])))
-
-
 def test_delays_longer_than_the_prefix_are_refused_when_drawn(rng):
     short = OfdmGrid(fft_size=128, cp_length=1, guards=(10, 10))
     link = OfdmLink(grid=short, fading=SionnaFading(TDL("A", 300e-9, 3.5e9)))
-    with pytest.raises(ValueError, match="longer than the cyclic prefix.*WaveformLink"):
+    with pytest.raises(
+        ValueError, match="fading must fit the cyclic prefix.*got a path.*WaveformLink"
+    ):
         link.open(4, 100, rng)
 
 
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lambda: RayleighBlockFading(1, 2, 4, 1), "num_rx_ant = 2"),
-        (lambda: RayleighBlockFading(1, 1, 3, 1), "3 transmitters, but client 3"),
-        (lambda: recorded(clients=2), "2 links at a time, but 4 clients"),
-        (lambda: recorded(steps=2), "2 time steps"),
+        (
+            lambda: RayleighBlockFading(1, 2, 4, 1),
+            "model must have one receiver and one antenna.*num_rx_ant = 2",
+        ),
+        (
+            lambda: RayleighBlockFading(1, 1, 3, 1),
+            "model must have a transmitter for client 3, got 3 of them",
+        ),
+        (lambda: recorded(clients=2), "model must give 4 links at a time, one per client, got 2"),
+        (lambda: recorded(steps=2), "model must give one time step or [0-9]+,.*got 2"),
     ],
 )
 def test_models_that_do_not_fit_are_refused(model, message, rng):
@@ -208,43 +235,90 @@ def test_models_that_do_not_fit_are_refused(model, message, rng):
 
 
 def test_what_is_no_model_is_refused():
-    with pytest.raises(ValueError, match="model = 'TDL-A'"):
+    with pytest.raises(
+        ValueError, match="model must be a Sionna channel model, built, got 'TDL-A'"
+    ):
         SionnaFading("TDL-A")
-    with pytest.raises(ValueError, match="mean_power = 0"):
+    with pytest.raises(ValueError, match="mean_power must be a finite number > 0, got 0"):
         SionnaFading(TDL("A", 1e-7, 3.5e9), mean_power=0)
-    with pytest.raises(ValueError, match="law is not known"):
+    with pytest.raises(
+        ValueError, match="correction must be 'active' or 'none' with SionnaFading, whose dist"
+    ):
         OfdmLink(fading=SionnaFading(TDL("A", 1e-7, 3.5e9)), correction="expected")
 
 
 @pytest.mark.parametrize("engine", ["fast", "sionna"])
 def test_in_the_time_domain_delays_become_known_when_drawn(engine, rng):
     """Paths that begin anywhere, each client's its own, through both engines."""
-    from sionna.phy.channel.tr38901 import TDL
-
     fading = SionnaFading(TDL("A", 100e-9, 3.5e9, min_speed=3.0))
     link = WaveformLink(
         fading=fading, truncation=0.0, snr_db=np.inf, engine=engine, csi=AgedCsi(1e-5)
     )
     signals = rng.standard_normal((3, 1500)).astype(np.float32)
-    slot = link.open(3, 1500, np.random.default_rng(4))
-    assert slot.channels[0].lags.first == -6
-    assert slot.send(signals, slot.max_gain(signals)).diagnostics["nmse"] < 0.02
-    mean_power = np.square(np.abs(slot.channels[0].response)).mean()
+    uplink = link.open(3, 1500, np.random.default_rng(4))
+    channel = uplink.medium.channel
+    assert channel.lags.first == -13
+    assert uplink.send(signals, uplink.max_gain(signals)).diagnostics["nmse"] < 0.02
+    mean_power = np.square(np.abs(channel.response)).mean()
     assert 0.05 < mean_power < 10
 
 
 def test_a_cell_in_the_time_domain(rng):
-    from sionna.phy.channel.tr38901 import UMi
-
     link = WaveformLink(
         grid=GRID, fading=SionnaFading(cell(UMi)), snr_db=np.inf, truncation=0.02, engine="fast"
     )
     signals = rng.standard_normal((4, 400)).astype(np.float32)
     results = []
     for engine in ("fast", "sionna"):
-        from dataclasses import replace
-
-        slot = replace(link, engine=engine).open(4, 400, np.random.default_rng(5))
-        results.append(slot.send(signals, slot.max_gain(signals)).total)
+        uplink = replace(link, engine=engine).open(4, 400, np.random.default_rng(5))
+        results.append(uplink.send(signals, uplink.max_gain(signals)).total)
     scale = np.abs(results[1]).max()
     np.testing.assert_allclose(results[0], results[1], atol=2e-4 * scale)
+
+
+def test_a_model_with_path_loss_is_told_its_mean_power(rng):
+    class Lossy:
+        num_tx = 1
+
+        def __call__(self, batch_size, num_time_steps, sampling_frequency):
+            return np.full((batch_size, 1, 1, 1, 1, 1, 1), 1e-4), np.zeros((batch_size, 1, 1, 1))
+
+    with pytest.raises(
+        ValueError, match="mean_power must be that of the model, 1e-08, got 1: give"
+    ):
+        SionnaFading(Lossy()).draw(np.arange(2), np.zeros(1), rng, None)
+    taps = SionnaFading(Lossy(), mean_power=1e-8).draw(np.arange(2), np.zeros(1), rng, None)
+    np.testing.assert_allclose(taps.gains, 1, rtol=1e-5)
+    assert taps.gains.shape == (2, 1, 1)
+
+
+def test_coefficients_that_are_no_numbers_are_refused(rng):
+    class Broken:
+        num_tx = 1
+
+        def __call__(self, batch_size, num_time_steps, sampling_frequency):
+            return np.full((batch_size, 1, 1, 1, 1, 1, 1), np.nan), np.zeros((batch_size, 1, 1, 1))
+
+    with pytest.raises(ValueError, match="model must give finite path coefficients, got NaN"):
+        SionnaFading(Broken()).draw(np.arange(2), np.zeros(1), rng, None)
+
+
+def test_a_misspelt_option_is_refused_with_the_nearest_name():
+    with pytest.raises(TypeError, match="SionnaFading has no option 'mean_Power'; .*'mean_power'"):
+        SionnaFading(TDL("A", 1e-7, 3.5e9), mean_Power=2.0)
+
+
+def test_several_ages_of_one_slot_are_laid_on_one_time_grid():
+    """The middle of a slot, and the same 2 and 3 ms before."""
+    steps, rate = _time_grid(np.array([5e-3, 3e-3, 2e-3]))
+    np.testing.assert_array_equal(steps, [3, 1, 0])
+    assert rate == pytest.approx(1000.0)
+
+
+def test_a_model_is_new_in_every_round():
+    """So two rounds cannot overlap in time, however long they are."""
+    fading = SionnaFading(TDL("A", 100e-9, 3.5e9))
+    assert fading.moving
+    assert not fading.continuous
+    assert Tdl("A", speed=1.0).continuous
+    assert not Tdl("A").continuous

@@ -20,6 +20,6 @@ def scenario(data_file):
 
 @pytest.fixture(scope="session")
 def finished(data_file, tmp_path_factory):
-    """A study that is done; nobody writes into it."""
+    """A finished study, which no test may change."""
     folder = tmp_path_factory.mktemp("finished") / "study"
     return run_study(load_scenario(small.content(data_file)), folder, workers=1, progress=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,7 @@ def write_data(path: Path) -> Path:
 
 
 def content(data: Path, rounds: int = 6, **tables):
-    """What a scenario file says: two algorithms, two SNRs, two seeds; four batches of two cells."""
+    """Return a scenario: two algorithms, two rates, two seeds; four batches of two cells."""
     base = {
         "title": "small",
         "data": {"name": str(data), "clients": 4, "labels_per_client": 2},
@@ -34,8 +35,16 @@ def content(data: Path, rounds: int = 6, **tables):
     return {**base, **tables}
 
 
+def default_interrupts() -> None:
+    """In a child process: let Ctrl-C end it, also where the tests' own process ignores SIGINT.
+
+    A shell ignores it in background jobs, as do nohup and some CI runners.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def command(*arguments: object) -> list[str]:
-    """The command line as a user calls it."""
+    """Return the command line as a user calls it."""
     return [str(Path(sys.executable).parent / "otafl"), *map(str, arguments)]
 
 

@@ -1,4 +1,4 @@
-"""The notebooks run, and what is committed of them is what a whole run printed."""
+"""The notebooks run, and their committed outputs come from a complete run."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ PATHS = notebooks()
 each = pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
 
 
+def test_all_notebooks_are_found():
+    assert [path.name[:2] for path in PATHS] == ["01", "02", "03", "04", "05", "06"]
+
+
 @each
-def test_it_runs_and_its_claims_hold_for_any_seed(path, tmp_path, rng):
+def test_a_quick_run_verifies_the_claims_for_any_seed(path, tmp_path, rng):
     seed = int(rng.integers(2**31))
-    done = execute(path, tmp_path, QUICK=True, SEED=seed)
-    assert "holds" in printed(done.cells[-1])
+    executed = execute(path, tmp_path, QUICK=True, SEED=seed)
+    assert "holds" in printed(executed.cells[-1])
 
 
 @pytest.mark.slow
 @each
-def test_the_whole_of_it(path, tmp_path, rng):
-    done = execute(path, tmp_path, SEED=int(rng.integers(2**31)))
-    assert "holds" in printed(done.cells[-1])
+def test_a_complete_run_verifies_the_claims_for_any_seed(path, tmp_path, rng):
+    executed = execute(path, tmp_path, SEED=int(rng.integers(2**31)))
+    assert "holds" in printed(executed.cells[-1])
 
 
 @each
-def test_it_was_run_from_top_to_bottom_and_its_claims_held(path):
+def test_committed_outputs_come_from_a_complete_run(path):
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
@@ -43,7 +47,17 @@ def test_it_was_run_from_top_to_bottom_and_its_claims_held(path):
             assert output.get("name") != "stderr", output.text
 
 
-def test_a_claim_that_fails_fails_the_notebook(tmp_path):
+@each
+def test_it_begins_with_a_title_and_a_full_sentence(path):
+    first = nbformat.read(path, as_version=4).cells[0]
+    title, empty, *text = first.source.splitlines()
+    assert first.cell_type == "markdown"
+    assert title.startswith("# ")
+    assert not empty
+    assert text[0].startswith("This notebook ")
+
+
+def test_a_claim_that_does_not_hold_fails_the_notebook(tmp_path):
     notebook = nbformat.v4.new_notebook()
     parameters = nbformat.v4.new_code_cell("LIMIT = 1.0", metadata={"tags": ["parameters"]})
     claim = nbformat.v4.new_code_cell(

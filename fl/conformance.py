@@ -1,0 +1,117 @@
+"""Check that user-defined algorithms and links return what training relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fl.algorithm import Algorithm, Outcome, Plan, Round
+from fl.api import Link, Reception, Uplink
+from otafl._base.validation import OptionError
+
+LinkSource = Link | Callable[[int], Link]
+"""A link, or a function of the round that returns one, for power that changes over the rounds."""
+
+
+def check_type(name: str, value: object, kind: type, must: str) -> None:
+    """Check that ``value`` is an instance of ``kind``; ``must`` describes one."""
+    if not isinstance(value, kind):
+        raise OptionError(name, must, value)
+
+
+def check_runs(runs: Sequence[tuple[Algorithm, LinkSource]]) -> None:
+    """Check that ``runs`` are pairs of an algorithm and a link."""
+    if not runs:
+        raise OptionError("runs", "at least one pair (algorithm, link)", runs)
+    for run in runs:
+        if not isinstance(run, tuple | list) or len(run) != 2:
+            raise OptionError("runs", "pairs (algorithm, link)", runs)
+        algorithm, link = run
+        must = "an fl.Algorithm, such as Cotaf(), followed by the link"
+        check_type("algorithm", algorithm, Algorithm, must)
+        if isinstance(link, type) or not (isinstance(link, Link) or callable(link)):
+            must = "an object with a method open, or a function of the round"
+            raise OptionError("link", f"such as GaussianLink(), {must}", link)
+
+
+def link_of_round(source: LinkSource, number: int) -> Link:
+    """Return the link of round ``number``."""
+    link = source if isinstance(source, Link) else source(number)
+    check_type(f"the link of round {number}", link, Link, "an object with a method open")
+    return link
+
+
+def check_uplink(link: Link, uplink: Any, num_clients: int) -> None:
+    """Check that a user-defined link returns a valid uplink."""
+    name = type(link).__name__
+    must = "an uplink with budget, energy, load, max_gain and send"
+    check_type(f"the result of {name}.open", uplink, Uplink, must)
+    _check_rows(f"the budget of {name}'s uplink", uplink.budget, num_clients, "constraints")
+
+
+def checked_plan(algorithm: Algorithm, current: Round) -> Plan:
+    """Return the algorithm's plan for a round."""
+    plan = algorithm.plan(current)
+    if not isinstance(plan, Plan):
+        raise OptionError(f"the result of {algorithm!r}.plan", "a Plan", plan)
+    most = current.max_steps
+    if plan.steps.shape != most.shape or (plan.steps > most).any():
+        name = f"the steps that {algorithm!r} plans in round {current.number}"
+        raise OptionError(name, f"at most {most!r}", plan.steps)
+    return plan
+
+
+def check_outcome(algorithm: Algorithm, outcome: Any, current: Round) -> None:
+    """Check the type and the shapes of what ``aggregate`` returned."""
+    if not isinstance(outcome, Outcome):
+        raise OptionError(f"the result of {algorithm!r}.aggregate", "an Outcome", outcome)
+    reception, shape = outcome.reception, np.shape(outcome.model)
+    if not isinstance(reception, Reception):
+        name = f"the reception in the Outcome of {algorithm!r}"
+        raise OptionError(name, "the Reception that uplink.send returned", reception)
+    _check_rows("the energy of a Reception", reception.energy, len(current.weights), "symbols")
+    if shape != current.model.shape:
+        name = f"the model in the Outcome of {algorithm!r}"
+        raise OptionError(name, f"of shape {current.model.shape}", shape)
+
+
+def _check_rows(name: str, array: NDArray, num_clients: int, columns: str) -> None:
+    """Check that an array is two-dimensional, with a row per client."""
+    shape = np.shape(array)
+    if len(shape) != 2 or shape[0] != num_clients:
+        raise OptionError(name, f"of shape [m, {columns}], such as ({num_clients}, 1)", shape)
+
+
+def check_airtime(current: Round, reception: Reception, round_period: float) -> None:
+    """Refuse a round that lasts longer than ``round_period`` on a channel that moves.
+
+    The next round would meet its channels before this one has ended. Only an uplink that says so
+    by its attribute ``moving`` has channels that depend on time; otherwise the round's duration is
+    not limited.
+    """
+    airtime = float(np.max(reception.diagnostics.get("airtime", 0.0)))
+    if airtime > round_period and getattr(current.uplink, "moving", False):
+        must = f"at least {airtime:.6g} s, the airtime of round {current.number}"
+        hint = ": the channel moves, and the next round would begin before this one has ended"
+        raise OptionError("round_period", must, round_period, hint)
+
+
+def state_arrays(
+    algorithm: Algorithm, state: Mapping[str, ArrayLike], num_clients: int | None = None
+) -> dict[str, NDArray]:
+    """Return an algorithm's state as arrays, the form that a checkpoint restores.
+
+    With ``num_clients`` it is the state per device, arrays [num_clients, ...].
+    """
+    arrays = {name: np.asarray(value) for name, value in state.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiub":
+            must = "a number or an array of numbers"
+            raise OptionError(f"state[{name!r}] of {algorithm!r}", must, state[name])
+        if num_clients is not None and array.shape[:1] != (num_clients,):
+            must = f"of shape [m, ...] with m = {num_clients}"
+            raise OptionError(f"device_state[{name!r}] of {algorithm!r}", must, array.shape)
+    return arrays

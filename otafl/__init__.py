@@ -1,0 +1,52 @@
+"""A physical-layer-faithful baseband toolkit for over-the-air federated learning.
+
+``import otafl`` offers the public names of every layer: ``otafl.OfdmLink``, ``otafl.train``,
+``otafl.open_study``. A layer is imported when one of its names is first used, so the import itself
+costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from otafl._base.public import getter
+
+if TYPE_CHECKING:  # editors and type checkers follow these; at run time __getattr__ does
+    from fl import *  # noqa: F403
+    from links import *  # noqa: F403
+    from phy import *  # noqa: F403
+    from phy.impairments import *  # noqa: F403
+    from scenarios import *  # noqa: F403
+
+_PUBLIC = {
+    "phy": """
+        AgedCsi Csi Fading NoFading NoisyCsi OfdmGrid Packing PerfectCsi PilotCsi Rayleigh Rician
+        SionnaFading Taps Tdl
+    """,
+    "phy.impairments": """
+        Adc CarrierOffset CarrierSync ClipAndFilter ClockOffset Devices Impairment
+        IqImbalance PhaseNoise Rapp SlotContext SoftLimiter TimingAdvance TimingOffset
+    """,
+    "links": """
+        FadingLink GaussianLink IdealLink OfdmLink OrthogonalLink WaveformLink realise
+    """,
+    "fl": """
+        Acpc Algorithm Classifier Cotaf Dataset Diminishing DivergenceWarning Downlink
+        FedAvg FedNova History Link LogisticRegression METRICS Metric Mlp Model Outcome
+        Plan Problem Quadratic QuadraticProblem Reception Round Sgd UniformSteps Uplink
+        load_dataset partition_by_label partition_dirichlet partition_unbalanced
+        quadratic_problem train train_together
+    """,
+    "scenarios": """
+        Scenario ScenarioError load_scenario open_study run_study
+    """,
+}
+_HOMES = {name: layer for layer, names in _PUBLIC.items() for name in names.split()}
+_HOMES["__version__"] = "otafl._base.version"
+
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+__getattr__ = getter(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return __all__

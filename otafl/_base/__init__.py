@@ -1,0 +1,1 @@
+"""What every layer needs and no layer owns; it imports nothing of the project."""

@@ -1,0 +1,1 @@
+"""Scenario files: TOML into frozen configs and sweeps."""

@@ -1,0 +1,99 @@
+"""The table ``training`` of a scenario."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import model_validator
+
+from fl import Diminishing, Sgd, UniformSteps
+from otafl._base.validation import OptionError, boolean, integer, number
+from scenarios.config.model import COUNT, LARGEST
+from scenarios.config.parts import NONE, Mirror, Part, checked, mirror, table_or
+
+
+def _batch_size(name: str, given: Any) -> int | None:
+    if given is None or given == NONE:
+        return None
+    try:
+        return integer(name, given, least=1, most=LARGEST)
+    except OptionError:
+        must = f'a whole number from 1 to {LARGEST}, or "none" for all samples'
+        raise OptionError(name, must, given) from None
+
+
+def _steps(name: str, given: Any) -> int | list[int]:
+    if isinstance(given, list | tuple):
+        pairs = enumerate(given)
+        return [integer(f"{name}[{i}]", each, least=1, most=LARGEST) for i, each in pairs]
+    return integer(name, given, least=1, most=LARGEST)
+
+
+_NOT_NEGATIVE: Any = checked(number, least=0)
+_FLAG: Any = checked(boolean)
+_BATCH_SIZE: Any = checked(_batch_size)
+_RATE: Any = table_or(checked(number, above=0), mirror(Diminishing))
+_STEPS: Any = table_or(checked(_steps), mirror(UniformSteps))
+
+
+class TrainingConfig(Part):
+    """How the clients train, how often and for how long; see :func:`fl.train_together`.
+
+    Attributes
+    ----------
+    rate : float or table
+        Learning rate of a local step: constant, or a table of the options of
+        :class:`fl.Diminishing`.
+    steps : int, list of int or table
+        The most local steps of a client in a round: a scalar, one value per client, or a table of
+        ``least`` and ``most``, between which they are drawn for every client and round.
+    final_rounds : int
+        A cell's accuracy is the mean of the tests in this many last rounds.
+    """
+
+    rounds: COUNT = 100
+    rate: _RATE = 0.1
+    batch_size: _BATCH_SIZE = 50
+    weight_decay: _NOT_NEGATIVE = 0.0
+    momentum: _NOT_NEGATIVE = 0.0
+    steps: _STEPS = 10
+    round_period: _NOT_NEGATIVE = 0.1
+    test_every: COUNT = 1
+    final_rounds: COUNT = 10
+    measure_gradient: _FLAG = False
+
+    @model_validator(mode="after")
+    def _validate(self) -> TrainingConfig:
+        self.sgd()
+        untested = self.rounds % self.testing_period
+        if untested >= self.final_rounds:
+            raise ValueError(
+                f"test_every = {self.test_every} leaves the last {untested} of {self.rounds} "
+                f"rounds untested, and with them all of final_rounds = {self.final_rounds}: test "
+                "more often, or raise final_rounds"
+            )
+        return self
+
+    @property
+    def testing_period(self) -> int:
+        """Rounds between tests; a run shorter than ``test_every`` is tested at its end."""
+        return min(self.test_every, self.rounds)
+
+    def sgd(self) -> Sgd:
+        """Return the local optimiser."""
+        return Sgd(_built(self.rate), self.batch_size, self.weight_decay, self.momentum)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of :func:`fl.train_together`."""
+        return {
+            "rounds": self.rounds,
+            "sgd": self.sgd(),
+            "steps": _built(self.steps),
+            "round_period": self.round_period,
+            "test_every": self.testing_period,
+            "measure_gradient": self.measure_gradient,
+        }
+
+
+def _built(value: Any) -> Any:
+    return value.build() if isinstance(value, Mirror) else value

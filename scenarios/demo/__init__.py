@@ -1,1 +1,0 @@
-"""The page of ``otafl demo``: one round over the air behind sliders, and a short training."""

@@ -1,0 +1,1 @@
+"""Reports on studies and links: tables, link check, tolerance."""

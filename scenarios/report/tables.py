@@ -1,0 +1,198 @@
+"""A study as a printed table, as JSON, or as a CSV or MATLAB file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+
+from otafl._base.decibels import to_db
+from scenarios.config.labels import label_of
+from scenarios.report.tolerance import impairment_axis, tolerances
+from scenarios.study.points import Point, compare
+from scenarios.study.results import VARIABLES, Results, open_study
+from scenarios.study.writing import write_text, writing
+
+if TYPE_CHECKING:
+    from scenarios.report.linkcheck import LinkCheck
+
+FILE_WIDTH = 120  # of a table that is not printed to a terminal
+
+
+def rows(folder: str | Path) -> list[dict[str, Any]]:
+    """Return one row of plain values per point of the sweep; accuracies in percent.
+
+    The columns are the swept keys except the seed, then ``accuracy_mean``, ``accuracy_std``, ``n``
+    (the number of runs averaged), ``diverged`` (the number of runs left out), ``loss_mean`` of the
+    last test and, where there is one, ``paper``.
+    """
+    return [_row(point) for point in Results.read(folder).points()]
+
+
+def _row(point: Point) -> dict[str, Any]:
+    row: dict[str, Any] = {key: _plain(label) for key, label in point.labels.items()}
+    row |= {
+        "accuracy_mean": _plain(point.mean),
+        "accuracy_std": _plain(point.std),
+        "n": point.runs,
+        "diverged": point.diverged,
+        "loss_mean": _plain(point.loss),
+    }
+    return row if point.paper is None else {**row, "paper": point.paper}
+
+
+def _plain(value: Any) -> Any:
+    """Return None for NaN and a string for infinity, which JSON lacks."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def as_json(folder: str | Path) -> str:
+    """Return the table as a JSON list of objects."""
+    return json.dumps(rows(folder), indent=2)
+
+
+def write_csv(folder: str | Path, path: Path) -> None:
+    """Write the table as a CSV file."""
+    table = rows(folder)
+    names = list({name: None for row in table for name in row})
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names)
+    writer.writeheader()
+    writer.writerows(table)
+    write_text(path, text.getvalue())
+
+
+def write_mat(folder: str | Path, path: Path) -> None:
+    """Write all metrics with their dimensions and coordinates as a MATLAB file."""
+    from scipy.io import savemat
+
+    study = open_study(folder)
+    content: dict[str, Any] = {"title": study.attrs["title"], "scenario": study.attrs["scenario"]}
+    content["coordinates"] = {_matlab(name): study[name].values for name in study.coords}
+    content["dimensions"] = {_matlab(name): list(study[name].dims) for name in study.data_vars}
+    content["metrics"] = {_matlab(name): study[name].values for name in study.data_vars}
+    memory = io.BytesIO()
+    savemat(memory, content, long_field_names=True)
+    with writing(path) as file:
+        file.write(memory.getbuffer())
+
+
+def _matlab(name: Any) -> str:
+    return str(name).replace(".", "_")
+
+
+def table_of(folder: str | Path) -> RenderableType:
+    """Return the table for a terminal, with tolerances and remarks below it."""
+    results = Results.read(folder)
+    study, points = results.scenario, results.points()
+    accuracies = any(point.accuracies for point in points) or not any(p.losses for p in points)
+    paper = any(point.paper is not None for point in points)
+    names = [name for key, name in results.axis_names().items() if key != "seed"]
+    heads = ["accuracy [%]" if accuracies else VARIABLES["test_loss"].axis_label, "std", "n"]
+    table = _table(study.title, names, heads + ["paper [%]", "deviation"] * paper)
+    for point in points:
+        value = f"{point.mean:.2f}" if accuracies else f"{point.loss:.4g}"
+        cells = [value, f"{point.std:.2f}", str(point.runs)]
+        if paper:
+            there = point.paper if point.paper is not None else math.nan
+            cells += [f"{there:.2f}", f"{point.deviation:+.2f}"]
+        cells = ["-" if cell.strip("+") == "nan" else cell for cell in cells]
+        table.add_row(*(escape(str(label)) for label in point.labels.values()), *cells)
+    return Group(table, *_tolerance_table(results), *_remarks(points, len(study.cells)))
+
+
+def _table(title: str, names: Iterable[str], numbers: Iterable[str]) -> Table:
+    """Return a table with the headings of columns of names, then of numbers."""
+    table = Table(title=escape(title), title_justify="left")
+    for head in names:
+        table.add_column(escape(head))
+    for head in numbers:
+        table.add_column(escape(head), justify="right")
+    return table
+
+
+def _tolerance_table(results: Results) -> list[RenderableType]:
+    """Return the table of tolerances, if the study sweeps an impairment."""
+    axis, found = impairment_axis(results.scenario), tolerances(results)
+    if axis is None or not found:
+        return []
+    names = results.axis_names()
+    table = _table(
+        f"tolerable {label_of(axis.name).text} (at most one point of accuracy lost)",
+        (names[key] for key in found[0].place),
+        (f"accuracy [%] at {axis.labels[0]}", "tolerated", "too much", "dominates from"),
+    )
+    for each in found:
+        ends = [each.tolerated, each.too_much, each.dominates]
+        cells = ["-" if value is None else str(value) for value in ends]
+        places = [str(label) for label in each.place.values()]
+        table.add_row(*map(escape, [*places, f"{each.accuracy:.2f}", *cells]))
+    return [table]
+
+
+def _remarks(points: list[Point], cells: int) -> list[str]:
+    remarks = []
+    compared = compare(points)
+    if compared is not None:
+        farthest = compared.farthest
+        place = ", ".join(f"{label}" for label in farthest.labels.values())
+        remarks.append(
+            f"mean absolute deviation from the paper {compared.deviation:.2f} points, largest "
+            f"{abs(farthest.deviation):.2f} ({escape(place)}); "
+            f"{compared.agreeing} of {compared.orderings} orderings of algorithms as in the paper"
+        )
+    done = sum(point.finished for point in points)
+    if done < cells:
+        remarks.append(f"not finished: {done} of {cells} cells are done")
+    diverged = sum(point.diverged for point in points)
+    if diverged:
+        runs = "1 run" if diverged == 1 else f"{diverged} runs"
+        remarks.append(f"{runs} diverged and {'is' if diverged == 1 else 'are'} not in the mean")
+    return remarks
+
+
+def print_table(folder: str | Path) -> None:
+    """Print the table of a study."""
+    console().print(table_of(folder))
+
+
+def console() -> Console:
+    """Return a console as wide as the terminal, or wide enough where there is none."""
+    own = Console(highlight=False)
+    return own if own.is_terminal else Console(highlight=False, width=FILE_WIDTH)
+
+
+def print_link_check(check: LinkCheck) -> None:
+    """Print one table per link."""
+    screen = console()
+    heads = ("entry SNR", "NMSE at a given gain", "closed form", "difference", "at largest gain")
+    units = ("dB", "dB", "dB", "std. errors", "median, dB")
+    columns = [f"{head}\n[{unit}]" for head, unit in zip(heads, units, strict=True)]
+    for place, name in enumerate(check.links):
+        table = _table(name, (), columns)
+        for number, snr in enumerate(check.entry_snr_db):
+            mean, error = check.mean[place, number], check.error[place, number]
+            expected = check.expected[place, number]
+            apart = (mean - expected) / error if error > 0 else math.nan
+            table.add_row(
+                f"{snr:g}",
+                _decibels(mean),
+                _decibels(expected),
+                f"{apart:+.1f}" if math.isfinite(apart) else "-",
+                _decibels(check.median[place, number]),
+            )
+        screen.print(table)
+
+
+def _decibels(ratio: float) -> str:
+    return "-" if math.isnan(ratio) else f"{to_db(ratio):.2f}"

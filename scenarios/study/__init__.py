@@ -1,0 +1,1 @@
+"""Studies on disk: running what is missing, and reading what is there."""

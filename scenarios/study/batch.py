@@ -1,0 +1,138 @@
+"""Run the cells of a batch; they are trained together, on the same minibatches."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from fl import Acpc, DivergenceWarning, History, Link, Problem, Round, train_together
+from fl.checkpoint import CheckpointError
+from fl.constants import estimate_constants
+from fl.history import Row
+from fl.local_steps import max_steps
+from fl.metrics import BOUND
+from fl.theory import theorem2_of
+from links import IdealLink
+from links.radio import noise_of
+from otafl._base.validation import OptionError
+from scenarios.config.cell import Cell
+from scenarios.config.parts import Part
+from scenarios.config.scenario import Scenario
+from scenarios.errors import ScenarioError
+from scenarios.study.cellfile import CellFile, Variables, variables_of
+from scenarios.study.provenance import versions
+
+
+def check(scenario: Scenario) -> None:
+    """Plan one round of every distinct cell, to find mistakes before any work is done.
+
+    Raises
+    ------
+    ScenarioError
+        Where data, clients and link do not fit together.
+    """
+    checked = set()
+    for number, cell in enumerate(scenario.cells):
+        identity = repr((cell.data, cell.model, cell.algorithm, cell.link, cell.training))
+        if identity in checked:
+            continue
+        checked.add(identity)
+        try:
+            _plan_one_round(cell)
+        except (ValueError, OSError, RuntimeError, MemoryError, OverflowError) as error:
+            where = ", ".join(f"{k} = {v}" for k, v in scenario.labels_of(number).items())
+            raise ScenarioError(f"{error}" + (f" (at {where})" if where else "")) from error
+
+
+def _plan_one_round(cell: Cell) -> None:
+    algorithm, link = cell.algorithm.build(), cell.link.build()
+    with _full_keys("data", cell.data):
+        problem = cell.problem()
+    size, weights = problem.model.size, problem.weights
+    options, rng = cell.training.options(), np.random.default_rng(0)
+    with _full_keys("training", cell.training):
+        most = max_steps(options["steps"], 0, len(weights), rng)
+    if getattr(link, "engine", "fast") != "fast":
+        return  # importing Sionna takes longer than all the rest
+    with _full_keys("link", cell.link):
+        uplink = link.open(len(weights), algorithm.num_entries(size), rng)
+    start = np.zeros(size, np.float32)
+    rate = options["sgd"].rate_at(0)
+    with _full_keys("algorithm", cell.algorithm):
+        algorithm.plan(Round(0, start, uplink, weights, most, rate))
+
+
+@contextlib.contextmanager
+def _full_keys(table: str, config: Part) -> Iterator[None]:
+    """Name the full key in errors about an option of a table."""
+    try:
+        yield
+    except OptionError as error:
+        option = error.name.rpartition(".")[2]
+        key = option.replace("[", " ").partition(" ")[0]  # of "steps in round 3", "power[2]"
+        if key not in type(config).model_fields:
+            raise
+        raise ValueError(f"{table}.{option} {error.explanation}") from error
+
+
+def run_cells(
+    cells: Sequence[Cell], checkpoint: Path, on_round: Callable[[int, Sequence[Row | None]], None]
+) -> list[CellFile]:
+    """Train a batch.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Cells that train on the same minibatches.
+    checkpoint : Path
+        Where the state of the batch is kept; training resumes from it if the file exists.
+    on_round : callable
+        Called after each round with its number and the metrics of each run.
+    """
+    problem = cells[0].problem()
+    links = [cell.link.build() for cell in cells]
+    train = partial(
+        train_together,
+        [(cell.algorithm.build(), link) for cell, link in zip(cells, links, strict=True)],
+        problem,
+        seed=cells[0].seed,
+        checkpoint=checkpoint,
+        progress=False,
+        on_round=on_round,
+        **cells[0].training.options(),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DivergenceWarning)  # stored with the result
+        try:
+            histories = train()
+        except CheckpointError:  # damaged, or of another version: start over
+            checkpoint.unlink(missing_ok=True)
+            histories = train()
+    return [
+        CellFile(
+            cell.settings(),
+            variables_of(history) | _bound(cell, history, link, problem),
+            history.diverged or "",
+            versions(),
+        )
+        for cell, history, link in zip(cells, histories, links, strict=True)
+    ]
+
+
+def _bound(cell: Cell, history: History, link: Link, problem: Problem) -> Variables:
+    """Return the four terms of Theorem 2 if the gradient was measured and the theorem applies."""
+    measured = cell.training.measure_gradient and isinstance(history.algorithm, Acpc)
+    if not measured or isinstance(link, IdealLink):
+        return {}
+    try:
+        constants = estimate_constants(history, problem)
+        bound = theorem2_of(history, constants, noise_of(link, problem.model.size).variance)
+    except ValueError:
+        return {}
+    terms = {name: getattr(bound, name.removeprefix("bound_")) for name in BOUND}
+    return {name: (BOUND[name].dims, term) for name, term in terms.items()}

@@ -1,0 +1,13 @@
+"""One style."""
+
+from __future__ import annotations
+
+from figures import (
+    style,
+)
+
+
+def test_no_two_of_many_lines_look_alike():
+    for count in (3, 7, 20):
+        looks = [style.look(None, place, count) for place in range(count)]
+        assert len({(str(look["color"]), look["marker"]) for look in looks}) == count

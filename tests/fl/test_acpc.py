@@ -1,0 +1,193 @@
+"""ACPC-OTA-FL within its budgets: by hand, as in test_algorithms, and over fading links."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fl import (
+    Acpc,
+    Plan,
+    Problem,
+    Round,
+    Sgd,
+    partition_by_label,
+    train,
+)
+from fl.streams import Purpose, stream
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink
+from phy import NoFading, OfdmGrid, Rayleigh
+from tests.fl.problems import blobs, run_parabolas
+
+QUIET = {"snr_db": np.inf}
+
+
+@pytest.mark.parametrize(
+    ("G", "options", "steps", "model", "scaled_down"),
+    [
+        # beta = 1 / (1/2 1/4 G); client 2 needs beta/2 Delta_2/tau_2 <= 1
+        (6.5, {}, [1, 1], 0.125 + 0.75, [False, False]),  # 1.23 * 0.75 fits at once
+        (5.0, {}, [1, 2], 0.125 + 0.5625, [False, False]),  # 1.6 * 0.75 no, 1.6 * 0.5625 yes
+        (5.0, {"steps": "largest"}, [3, 3], 37 / 384 + 0.4375, [False, False]),
+        (5.0, {"steps": "largest", "tau_max": 2}, [2, 2], 7 / 64 + 0.5625, [False, False]),
+        (5.0, {"tau_max": [3, 1]}, [1, 1], 0.125 + 0.75 / 1.2, [False, True]),
+        (5.0, {"tau_min": 3}, [3, 3], 37 / 384 + 0.4375, [False, False]),
+        (2.0, {}, [1, 3], 0.125 + 0.25, [False, True]),  # 4 * 0.4375 does not fit: sends 1/4
+        (2.0, {"steps": "largest"}, [3, 3], 37 / 384 + 0.25, [False, True]),
+        (0.1, {}, [3, 3], 2 * 0.0125, [True, True]),  # beta = 80: both send 1/80
+    ],
+)
+@pytest.mark.parametrize("link", [GaussianLink(**QUIET), FadingLink(**QUIET, fading=NoFading())])
+def test_acpc_within_a_budget(link, G, options, steps, model, scaled_down):  # noqa: N803
+    history = run_parabolas(Acpc(G=G, **options), link, steps=3)
+    assert history["gain"][0] == pytest.approx(1 / (0.5 * 0.25 * G), rel=1e-5)
+    assert history["steps"][0].tolist() == steps
+    assert history["scaled_down"][0].tolist() == scaled_down
+    assert history.model[0] == pytest.approx(model, rel=1e-5)
+    assert (history["load"] <= 1 + 1e-5).all()
+    np.testing.assert_allclose(history["load"][0][scaled_down], 1, rtol=1e-5)
+
+
+def test_acpc_bound_takes_the_weakest_client():
+    """beta = min_i sqrt(P_i) / (alpha_i eta G); P_i is the power that the path gain leaves."""
+    powers, gains = np.array([4.0, 9.0]), np.array([1.0, 0.25])
+    alpha = np.array([0.25, 0.75])
+    link = GaussianLink(**QUIET, power=powers, path_gain=gains)
+    history = run_parabolas(Acpc(G=8.0), link, samples=(1, 3))
+    expected = np.min(np.sqrt(powers * gains) / alpha) / (0.25 * 8.0)
+    assert history["gain"][0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_acpc_from_the_previous_round():
+    """All steps and the largest gain at first; then beta from the last ||Delta_i|| / tau_i."""
+    history = run_parabolas(Acpc(beta="previous"), GaussianLink(**QUIET), steps=2, rounds=2)
+    assert history["steps"][0].tolist() == [2, 2]
+    assert history["gain"][0] == pytest.approx(1 / (0.5 * 1.125), rel=1e-5)
+    assert history["gain"][1] == pytest.approx(1 / (0.5 * 1.125), rel=1e-5)
+    # from x_1 = 43/64 client 2 moves by 149/128 in its first step: 1.16 > 1.125 does not fit
+    assert history["steps"][1].tolist() == [1, 2]
+    # each by its own steps: 7/16 in two, 3/2 in one
+    unequal = run_parabolas(Acpc(beta="previous"), GaussianLink(**QUIET), steps=[2, 1], rounds=2)
+    assert unequal["gain"][1] == pytest.approx(1 / (0.5 * 1.5), rel=1e-5)
+
+
+def test_acpc_where_no_budget_was_expected_to_bind():
+    """No client was expected to move, but one does: the gain is the largest possible."""
+    uplink = GaussianLink(**QUIET).open(2, 1, np.random.default_rng(1))
+    steps = np.array([1, 1])
+    current = Round(1, np.zeros(1), uplink, np.array([0.5, 0.5]), steps, 0.1)
+    outcome = Acpc(beta="previous").aggregate(
+        current, Plan(steps, gain=np.inf), np.array([[0.5], [2.0]]), steps
+    )
+    assert outcome.gain == pytest.approx(1, rel=1e-5)
+    assert outcome.model[0] == pytest.approx(1.25)
+    assert not outcome.scaled_down.any()
+
+
+def test_acpc_measures_very_large_updates():
+    """As large as links carry them."""
+    uplink = IdealLink().open(1, 2, np.random.default_rng(1))
+    steps = np.array([2])
+    current = Round(0, np.zeros(2, np.float32), uplink, np.ones(1), steps, 0.1)
+    updates = np.full((1, 2), 1e11, np.float32)
+    state = Acpc().aggregate(current, Plan(steps), updates, steps).state
+    assert state["step_norms"][0] == pytest.approx(np.sqrt(2) * 1e11 / 2, rel=1e-6)
+
+
+def test_acpc_limits_that_change_with_the_round():
+    """Power and local steps fall from round to round."""
+
+    def link(number):
+        return GaussianLink(**QUIET, power=4.0 / (1 + number))
+
+    def steps(number, num_clients, rng):
+        return np.full(num_clients, 3 - number)
+
+    history = run_parabolas(Acpc(G=5.0), link, steps=steps, rounds=3)
+    np.testing.assert_allclose(history["gain"] / 1.6, [2, 2**0.5, (4 / 3) ** 0.5], rtol=1e-5)
+    assert (history["steps"].max(axis=1) <= [3, 2, 1]).all()
+
+
+def test_acpc_more_power_means_no_more_steps():
+    """With steps="smallest": documented as a departure from the paper's prose."""
+    link = GaussianLink(**QUIET, power=[1.0, 1.0])
+    strong = GaussianLink(**QUIET, power=[1.0, 2.0])
+    taken = [
+        run_parabolas(Acpc(G=5.0), each, steps=3)["steps"][0].tolist() for each in (link, strong)
+    ]
+    assert taken == [[1, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("budget", ["symbol", "round"])
+def test_acpc_holds_every_symbol(budget, rng):
+    """On a fading channel with few carriers: no symbol exceeds its budget, scaled down or not."""
+    data = blobs(rng, features=60)
+    problem = Problem(None, data, partition_by_label(data.y_train, 4, 2, rng))
+    grid = OfdmGrid(fft_size=64, cp_length=16, guards=(6, 5))
+    symbols = grid.num_symbols(4 * 61)
+    assert symbols > 2
+    link = OfdmLink(entry_snr_db=30, budget=budget, truncation=0.1, grid=grid)
+    options = {"rounds": 5, "steps": 6, "sgd": Sgd(0.5, 10), "seed": int(rng.integers(1000))}
+    scaled_down = 0
+    for algorithm in (Acpc(G=0.2), Acpc(G=3.0, steps="largest"), Acpc(beta="previous")):
+        history = train(algorithm, link, problem, **options)
+        assert (history["load"] <= 1 + 1e-5).all()
+        np.testing.assert_allclose(history["load"][history["scaled_down"]], 1, rtol=1e-4)
+        scaled_down += history["scaled_down"].sum()
+        assert (history["steps"] > 1).any()
+        heard = history["energy"] > 0  # the whole band may be in a fade
+        assert heard.mean() > 0.5
+        share = history["worst_symbol_energy"][heard] / history["energy"][heard]
+        assert (share < 1).all()
+        assert (share > 1 / symbols).all()
+        loads = history["energy"]
+        if budget == "symbol":
+            loads = symbols * history["worst_symbol_energy"]
+        np.testing.assert_allclose(history["load"], loads, rtol=1e-6)
+    assert scaled_down > 0
+
+
+def test_acpc_leaves_silent_clients_out(rng):
+    """A client that cannot send at all does not lower the gain of the others."""
+    data = blobs(rng)
+    problem = Problem(None, data, partition_by_label(data.y_train, 4, 4, rng))
+    link = FadingLink(snr_db=20.0, fading=Rayleigh(), truncation=1.0)
+    history = train(Acpc(), link, problem, rounds=20, steps=3, sgd=Sgd(0.5, 10))
+    silent = history["active_fraction"] == 0
+    assert silent.any()
+    assert not history["energy"][silent].any()
+    assert not history["scaled_down"][silent].any()
+    checked = 0
+    for number, gain in enumerate(history["gain"]):
+        if not silent[number].all():
+            checked += 1
+            # energy that an evenly spread unit vector costs each active client
+            uplink = link.open(4, 52, stream(0, number, Purpose.LINK))
+            cost = uplink.energy(np.full((4, 52), 1 / np.sqrt(52)))[~silent[number], 0]
+            expected = 1 / (0.25 * 0.5 * 0.5 * np.sqrt(cost.max()))
+            assert gain == pytest.approx(expected, rel=1e-5)
+    assert checked >= 10
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Acpc(beta="guess"), "beta must be one of 'bound', 'previous', 'realised', got 'g"),
+        (lambda: Acpc(G=0), "G must be a finite number > 0, got 0"),
+        (lambda: Acpc(G=np.inf), "G must be .*, got inf"),
+        (lambda: Acpc(steps="all"), "steps must be one of .*, got 'all'"),
+        (lambda: Acpc(tau_min=0), "tau_min must be a whole number >= 1, got 0"),
+        (lambda: Acpc(tau_min=3, tau_max=2), "tau_max must be at least 3, .* tau_min, got 2"),
+        (lambda: Acpc(tau_max=[4, 0]), "tau_max must be .* one per client, got .4, 0."),
+        (lambda: Acpc(tau_max=2.5), "tau_max must be a whole number >= 1, .*, got 2.5"),
+        (lambda: run_parabolas(Acpc(tau_max=[1, 2, 3])), "tau_max .*2 clients, got .1, 2, 3."),
+    ],
+)
+def test_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_misspelt_options_are_named():
+    with pytest.raises(TypeError, match="Acpc has no option 'g'; did you mean 'G'?"):
+        Acpc(g=1)

@@ -1,0 +1,210 @@
+"""Runs that stop and resume: the same as those that never stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fl import (
+    Algorithm,
+    Cotaf,
+    DivergenceWarning,
+    FedAvg,
+    Outcome,
+    Problem,
+    Sgd,
+    train,
+    train_together,
+)
+from fl.checkpoint import CheckpointError
+from links import GaussianLink, IdealLink, OfdmLink
+from phy import Tdl
+from tests.fl.problems import two_parabolas
+from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
+
+
+@pytest.mark.parametrize("stop", [1, 4])
+@pytest.mark.parametrize("algorithm", ["acpc", "acpc, previous", "cotaf"])
+def test_resumed_run_equals_uninterrupted_run(algorithm, stop, problem, tmp_path):
+    link = OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0))
+    runs = [(ALGORITHMS[algorithm], link), (FedAvg(), GaussianLink(snr_db=0.0))]
+    whole = train_together(runs, problem, rounds=6, **OPTIONS)
+    file = tmp_path / "run.npz"
+    train_together(runs, problem, rounds=stop, checkpoint=file, **OPTIONS)
+    resumed = train_together(runs, problem, rounds=6, checkpoint=file, **OPTIONS)
+    again = train_together(runs, problem, rounds=6, checkpoint=file, **OPTIONS)
+    for one, other, third in zip(whole, resumed, again, strict=True):
+        check_same(one, other)
+        check_same(one, third)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_interrupted_run_resumes(problem, tmp_path):
+    file = tmp_path / "run.npz"
+
+    def interrupt(number, rows):
+        if number == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            Cotaf(), GaussianLink(), problem, rounds=6, checkpoint=file, on_round=interrupt,
+            **OPTIONS,
+        )  # fmt: skip
+    seen = []
+    resumed = train(
+        Cotaf(), GaussianLink(), problem, rounds=6, checkpoint=file,
+        on_round=lambda number, rows: seen.append((number, float(rows[0]["test_accuracy"]))),
+        **OPTIONS,
+    )  # fmt: skip
+    assert seen == [(4, resumed["test_accuracy"][4]), (5, resumed["test_accuracy"][5])]
+    check_same(train(Cotaf(), GaussianLink(), problem, rounds=6, **OPTIONS), resumed)
+
+
+def test_checkpoint_of_another_run_is_refused(problem, tmp_path):
+    data, shards = problem.data, problem.shards
+    file = tmp_path / "run.npz"
+    arguments = (Cotaf(), GaussianLink(), problem)
+    train(*arguments, rounds=2, checkpoint=file, **OPTIONS)
+    before = file.read_bytes()
+    changed = [
+        ({"seed": 4}, "seed was 3, is now 4"),
+        ({"sgd": Sgd(0.4, 10)}, "sgd was .*rate=0.5.*is now .*rate=0.4"),
+        ({"steps": 3}, "steps was fl.local_steps.UniformSteps"),
+        ({"round_period": 1.0}, "round_period was 0.1"),
+        ({"rounds": 1}, "rounds must be at least 2, the number of rounds in checkpoint .*, got 1"),
+    ]
+    for change, message in changed:
+        with pytest.raises(ValueError, match=message):
+            train(*arguments, **{"rounds": 3, **OPTIONS, **change}, checkpoint=file)
+    with pytest.raises(ValueError, match="runs was .*Cotaf.* is now .*FedAvg"):
+        train(FedAvg(), *arguments[1:], rounds=3, checkpoint=file, **OPTIONS)
+    with pytest.raises(ValueError, match="runs was .*GaussianLink.*is now .*snr_db=3.0"):
+        train(Cotaf(), GaussianLink(snr_db=3.0), problem, rounds=3, checkpoint=file, **OPTIONS)
+    with pytest.raises(ValueError, match="shards was"):
+        train(
+            *arguments[:2], Problem(None, data, shards[::-1]), rounds=3, checkpoint=file, **OPTIONS
+        )
+    other = replace(data, x_train=data.x_train + np.uint8(1))
+    with pytest.raises(ValueError, match="data was"):
+        train(*arguments[:2], Problem(None, other, shards), rounds=3, checkpoint=file, **OPTIONS)
+    assert file.read_bytes() == before
+    np.savez(tmp_path / "data.npz", x=np.zeros(3))
+    with pytest.raises(ValueError, match="data.npz is not a checkpoint; choose another file"):
+        train(*arguments, rounds=3, checkpoint=tmp_path / "data.npz", **OPTIONS)
+    for cut in (0, 100, len(before) - 5):
+        file.write_bytes(before[:cut])
+        with pytest.raises(ValueError, match="run.npz cannot be read.*remove it"):
+            train(*arguments, rounds=3, checkpoint=file, **OPTIONS)
+
+
+def test_checkpoint_that_cannot_be_written(problem, tmp_path):
+    """This is noticed before any work is done."""
+    seen = []
+    with pytest.raises(OSError, match="checkpoint .*nowhere.* cannot be written"):
+        train(
+            Cotaf(), GaussianLink(), problem, rounds=2,
+            checkpoint=tmp_path / "nowhere" / "run.npz",
+            on_round=lambda number, rows: seen.append(number), **OPTIONS,
+        )  # fmt: skip
+    assert not seen
+
+
+def test_state_is_saved_periodically(problem, tmp_path, monkeypatch):
+    file = tmp_path / "run.npz"
+    saved = []
+
+    def look(number, rows):
+        with np.load(file) as state:
+            saved.append(int(state["number"]))
+
+    for seconds, expected in ((0.0, [0, 1, 2, 3]), (1e6, [0, 0, 0, 0])):
+        monkeypatch.setattr("fl.checkpoint.SAVED_EVERY", seconds)
+        saved.clear()
+        file.unlink(missing_ok=True)
+        train(
+            Cotaf(), GaussianLink(), problem, rounds=4, checkpoint=file, on_round=look,
+            **OPTIONS,
+        )  # fmt: skip
+        assert saved == expected
+        with np.load(file) as state:
+            assert state["number"] == 4
+
+
+class Heavy(Algorithm):
+    """Keeps one number as its state, and moves by it."""
+
+    def __init__(self, kind=float):
+        self.kind = kind
+
+    def aggregate(self, current, plan, updates, steps):
+        count = current.state.get("count", 1.0)
+        received = current.uplink.send(updates, 1e-3)
+        model = current.model + np.float32(0.1) * count * received.total
+        return Outcome(model, received, 1e-3, state={"count": self.kind(count * 0.9)})
+
+
+def test_state_of_an_algorithm_survives_a_resume(problem, tmp_path):
+    arguments = (Heavy(), IdealLink(), problem)
+    file = tmp_path / "run.npz"
+    whole = train(*arguments, rounds=6, **OPTIONS)
+    train(*arguments, rounds=3, checkpoint=file, **OPTIONS)
+    check_same(whole, train(*arguments, rounds=6, checkpoint=file, **OPTIONS))
+    with pytest.raises(
+        ValueError,
+        match=r"state.'count'. of .*Heavy.* must be a number or an array of numbers, got '0.9'",
+    ):
+        train(Heavy(str), *arguments[1:], rounds=2, **OPTIONS)
+
+
+def test_diverged_run_stays_diverged(tmp_path):
+    problem = two_parabolas()
+    file = tmp_path / "run.npz"
+    runs = [(FedAvg(), IdealLink()), (Cotaf(server_step=1e-3), IdealLink())]
+    options = {"sgd": Sgd(5.0, None), "steps": 2, "checkpoint": file}
+    arguments = (runs, problem)
+    with pytest.warns(DivergenceWarning):
+        first = train_together(*arguments, rounds=30, **options)
+    longer = train_together(*arguments, rounds=35, **options)
+    check_same(first[0], longer[0])
+    assert len(longer[1]) == 35
+
+
+class ErrorFeedback(Algorithm):
+    """Sends signs, and keeps what they leave out as the state of each device."""
+
+    def __init__(self, rows=slice(None)):
+        self.rows = rows
+
+    def aggregate(self, current, plan, updates, steps):
+        owed = updates + current.device_state.get("owed", np.zeros_like(updates))
+        assert current.number == 0 or current.device_state["owed"].shape == updates.shape
+        scale = np.abs(owed).mean(axis=1, keepdims=True)
+        signals = scale * np.sign(owed)
+        received = current.uplink.send(signals / len(signals), 1.0)
+        owed = (owed - signals)[self.rows]
+        model = current.model + received.total
+        return Outcome(model, received, 1.0, device_state={"owed": owed})
+
+
+def test_state_per_device_survives_a_resume(problem, tmp_path):
+    file = tmp_path / "run.npz"
+    arguments = (ErrorFeedback(), IdealLink(), problem)
+    whole = train(*arguments, rounds=6, **OPTIONS)
+    train(*arguments, rounds=3, checkpoint=file, **OPTIONS)
+    with np.load(file) as saved:
+        assert saved["0/device_state/owed"].shape == (4, 52)
+        assert saved["0/device_state/owed"].any()
+    check_same(whole, train(*arguments, rounds=6, checkpoint=file, **OPTIONS))
+    with pytest.raises(ValueError, match="device_state.'owed'. of .* m = 4, got .3, 52."):
+        train(ErrorFeedback(slice(3)), *arguments[1:], rounds=2, **OPTIONS)
+
+
+def test_checkpoint_of_another_format_is_refused(problem, tmp_path, monkeypatch):
+    file = tmp_path / "run.npz"
+    train(Cotaf(), IdealLink(), problem, rounds=1, checkpoint=file, **OPTIONS)
+    monkeypatch.setattr("fl.checkpoint.FORMAT", 2)
+    with pytest.raises(CheckpointError, match="format was 3, is now 2"):
+        train(Cotaf(), IdealLink(), problem, rounds=2, checkpoint=file, **OPTIONS)

@@ -1,0 +1,20 @@
+"""The table ``algorithm``."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import pytest
+
+from fl import Acpc, Cotaf, FedAvg, FedNova
+from tests.scenarios.config.simple import one
+
+
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [("acpc", Acpc), ("cotaf", Cotaf), ("fedavg", FedAvg), ("fednova", FedNova)],
+)
+def test_every_option_of_every_algorithm_has_a_key(name, algorithm):
+    config = one(algorithm={"name": name}).algorithm
+    assert config.build() == algorithm()
+    assert config.settings().keys() == {"name", *(field.name for field in fields(algorithm))}

@@ -1,0 +1,96 @@
+"""One finished cell in a file."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+from fl.metrics import METRICS, WEIGHT
+from scenarios.errors import StudyError
+from scenarios.study.cellfile import FORMAT, CellFile, DamagedCellError
+from scenarios.study.folder import Folder
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "cell.nc"
+
+
+def some_cell(**changes):
+    variables = {
+        "nmse": (("round",), np.array([0.5, np.nan])),
+        "steps": (("round", "client"), np.arange(400).reshape(2, 200)),
+    }
+    content = {
+        "settings": {"link": {"kind": "ofdm", "snr_db": 10.0}, "seed": 3},
+        "variables": variables,
+        "diverged": "",
+        "made_with": {"numpy": "2"},
+    }
+    return CellFile(**content | changes)
+
+
+def test_it_is_read_as_written(path):
+    cell = some_cell(diverged="in round 3")
+    cell.write(path)
+    again = CellFile.read(path)
+    assert (again.settings, again.diverged, again.made_with, again.format) == (
+        cell.settings, "in round 3", {"numpy": "2"}, FORMAT
+    )  # fmt: skip
+    for name, (dims, values) in cell.variables.items():
+        assert again.variables[name][0] == dims
+        assert again.variables[name][1].dtype == values.dtype
+        np.testing.assert_array_equal(again.variables[name][1], values)
+
+
+def test_it_is_a_netcdf_file(path):
+    some_cell().write(path)
+    with xr.open_dataset(path, engine="h5netcdf") as dataset:
+        assert dict(dataset.sizes) == {"round": 2, "client": 200}
+        assert dataset.attrs["format"] == str(FORMAT)
+
+
+def test_dimensions_are_those_of_the_table_of_metrics(finished):
+    cell = Folder(finished).read_cell(0)
+    assert {name: dims for name, (dims, _) in cell.variables.items()} == {
+        WEIGHT.name: WEIGHT.dims,
+        **{name: metric.dims for name, metric in METRICS.items()},
+    }
+
+
+@pytest.mark.parametrize("attribute", ["settings", "diverged", "made_with", "digest", "format"])
+def test_a_changed_attribute_is_detected(path, attribute):
+    some_cell().write(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs[attribute] = "1" if attribute == "format" else '{"a": 1}'
+    with pytest.raises(DamagedCellError, match="has been changed since it was written"):
+        CellFile.read(path)
+
+
+def test_a_later_format_is_left_alone(finished, path):
+    """It must not pass for damage, which would be recomputed and overwritten."""
+    some_cell(format=FORMAT + 1).write(path)
+    with pytest.raises(StudyError, match=rf"later version .*cell format {FORMAT + 1}.*upgrade"):
+        CellFile.read(path)
+
+
+def test_other_files_and_no_file(path):
+    with pytest.raises(FileNotFoundError):
+        CellFile.read(path)
+    path.write_text("no HDF5")
+    with pytest.raises(DamagedCellError, match="cannot be read"):
+        CellFile.read(path)
+
+
+def test_it_matches_the_cell_of_its_settings(finished, scenario):
+    cell = Folder(finished).read_cell(0)
+    assert cell.matches(scenario.cells[0])
+    assert not cell.matches(scenario.cells[1])
+
+
+def test_last_accuracy():
+    tests = np.array([0.1, 0.2, np.nan])
+    assert some_cell(variables={"test_accuracy": (("round",), tests)}).last_accuracy() == [0.2]
+    assert some_cell().last_accuracy() == []

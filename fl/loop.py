@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
 
 from fl.algorithm import Algorithm
 from fl.checkpoint import Checkpoint
@@ -21,7 +19,6 @@ from fl.sgd import Sgd
 from otafl._base.names import check_names
 from otafl._base.validation import OptionError, boolean, integer, number
 
-F = TypeVar("F", bound=Callable)
 OnRound = Callable[[int, Sequence[Row | None]], None]
 
 SGD = Sgd()
@@ -126,20 +123,22 @@ def train_together(
     return experiment.histories(state)
 
 
-def _with_options_listed(function: F) -> F:
-    """Let the signature list the options that a function hands on to :func:`train_together`."""
-    own, theirs = inspect.signature(function), inspect.signature(train_together)
-    every = {**theirs.parameters, **own.parameters}
-    options = [each for each in every.values() if each.kind is each.KEYWORD_ONLY]
-    first = [each for each in own.parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
-    function.__signature__ = own.replace(parameters=first + options)  # type: ignore[attr-defined]
-    return function
-
-
 @_names_checked
-@_with_options_listed
 def train(
-    algorithm: Algorithm, link: LinkSource, problem: Problem, *, rounds: int, **options: Any
+    algorithm: Algorithm,
+    link: LinkSource,
+    problem: Problem,
+    *,
+    rounds: int,
+    sgd: Sgd = SGD,
+    steps: Steps = 10,
+    seed: int = 0,
+    round_period: float = 0.1,
+    test_every: int = 1,
+    measure_gradient: bool = False,
+    checkpoint: str | Path | None = None,
+    progress: bool = True,
+    on_round: OnRound | None = None,
 ) -> History:
     """Train one model.
 
@@ -204,7 +203,21 @@ def train(
     >>> print(run.model)
     [2.]
     """
-    return train_together([(algorithm, link)], problem, rounds=rounds, **options)[0]
+    (history,) = train_together(
+        [(algorithm, link)],
+        problem,
+        rounds=rounds,
+        sgd=sgd,
+        steps=steps,
+        seed=seed,
+        round_period=round_period,
+        test_every=test_every,
+        measure_gradient=measure_gradient,
+        checkpoint=checkpoint,
+        progress=progress,
+        on_round=on_round,
+    )
+    return history
 
 
 def _note(rows: Sequence[Row | None]) -> str:

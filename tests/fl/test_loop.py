@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,19 @@ def test_together_equals_alone(problem):
     together = train_together(runs, problem, rounds=5, **OPTIONS)
     for (algorithm, link), history in zip(runs, together, strict=True):
         check_same(train(algorithm, link, problem, rounds=5, **OPTIONS), history, rtol=1e-3)
+
+
+def test_alone_and_together_take_the_same_options():
+    alone, together = (
+        {
+            name: (option.default, option.annotation)
+            for name, option in inspect.signature(function).parameters.items()
+            if option.kind is option.KEYWORD_ONLY
+        }
+        for function in (train, train_together)
+    )
+    assert alone == together
+    assert len(alone) == 10
 
 
 def test_runs_are_paired(problem):

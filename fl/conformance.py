@@ -10,16 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Link, Reception, Uplink
-from otafl._base.validation import OptionError
+from otafl._base.validation import OptionError, typed
 
 LinkSource = Link | Callable[[int], Link]
 """A link, or a function of the round that returns one, for power that changes over the rounds."""
-
-
-def check_type(name: str, value: object, kind: type, must: str) -> None:
-    """Check that ``value`` is an instance of ``kind``; ``must`` describes one."""
-    if not isinstance(value, kind):
-        raise OptionError(name, must, value)
 
 
 def check_runs(runs: Sequence[tuple[Algorithm, LinkSource]]) -> None:
@@ -31,7 +25,7 @@ def check_runs(runs: Sequence[tuple[Algorithm, LinkSource]]) -> None:
             raise OptionError("runs", "pairs (algorithm, link)", runs)
         algorithm, link = run
         must = "an fl.Algorithm, such as Cotaf(), followed by the link"
-        check_type("algorithm", algorithm, Algorithm, must)
+        typed("algorithm", algorithm, Algorithm, must)
         if isinstance(link, type) or not (isinstance(link, Link) or callable(link)):
             must = "an object with a method open, or a function of the round"
             raise OptionError("link", f"such as GaussianLink(), {must}", link)
@@ -40,7 +34,7 @@ def check_runs(runs: Sequence[tuple[Algorithm, LinkSource]]) -> None:
 def link_of_round(source: LinkSource, number: int) -> Link:
     """Return the link of round ``number``."""
     link = source if isinstance(source, Link) else source(number)
-    check_type(f"the link of round {number}", link, Link, "an object with a method open")
+    typed(f"the link of round {number}", link, Link, "an object with a method open")
     return link
 
 
@@ -48,7 +42,7 @@ def check_uplink(link: Link, uplink: Any, num_clients: int) -> None:
     """Check that a user-defined link returns a valid uplink."""
     name = type(link).__name__
     must = "an uplink with budget, energy, load, max_gain and send"
-    check_type(f"the result of {name}.open", uplink, Uplink, must)
+    typed(f"the result of {name}.open", uplink, Uplink, must)
     _check_rows(f"the budget of {name}'s uplink", uplink.budget, num_clients, "constraints")
 
 

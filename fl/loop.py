@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fl.algorithm import Algorithm
 from fl.checkpoint import Checkpoint
-from fl.conformance import LinkSource, check_runs, check_type
+from fl.conformance import LinkSource, check_runs
 from fl.experiment import Experiment
 from fl.history import History, Row
 from fl.local_steps import Steps
@@ -17,7 +17,7 @@ from fl.problem import Problem
 from fl.progress import progress_line
 from fl.sgd import Sgd
 from otafl._base.names import check_names
-from otafl._base.validation import OptionError, boolean, integer, number
+from otafl._base.validation import OptionError, boolean, integer, number, typed
 
 OnRound = Callable[[int, Sequence[Row | None]], None]
 
@@ -94,8 +94,8 @@ def train_together(
     integer("test_every", test_every, least=1)
     boolean("measure_gradient", measure_gradient)
     check_runs(runs)
-    check_type("problem", problem, Problem, "a Problem(model, data, shards)")
-    check_type("sgd", sgd, Sgd, "such as Sgd(rate=0.1)")
+    typed("problem", problem, Problem, "a Problem(model, data, shards)")
+    typed("sgd", sgd, Sgd, "such as Sgd(rate=0.1)")
     experiment = Experiment(
         list(runs), problem, sgd, steps, seed, round_period, test_every, measure_gradient
     )

@@ -125,11 +125,8 @@ def truncated_mean_mse(
         Whether the server divides by P(active) too.
     """
     active = float(np.exp(-truncation))
-    if unbiased:
-        return (1 - active) / (active * num_clients) + noise / (
-            received_power * num_clients**2 * active**2
-        )
-    return (1 - active) / num_clients + noise / (received_power * num_clients**2)
+    divisor = num_clients * (active if unbiased else 1)
+    return (1 - active) / divisor + noise / (received_power * divisor**2)
 
 
 def weakest_client_tail(mse: ArrayLike, num_clients: int, noise: float, power: float) -> FloatArray:

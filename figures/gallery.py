@@ -20,17 +20,8 @@ from scenarios.study.results import Results
 from scenarios.study.writing import one_line_errors, writing
 
 FIGURES = (
-    "accuracy_rounds",
-    "accuracy_sweep",
-    "accuracy_categories",
-    "table1",
-    "truncation",
-    "impairment",
-    "papr",
-    "airtime",
-    "symbol_energy",
-    "local_steps",
-    "theorem2",
+    *("accuracy_rounds", "accuracy_sweep", "accuracy_categories", "table1", "truncation"),
+    *("impairment", "papr", "airtime", "symbol_energy", "local_steps", "theorem2"),
 )
 """The figures of studies, in order: the names of their modules and files."""
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 
 # M. Okabe and K. Ito, "Color Universal Design", 2008
-BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
-    "#000000",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#F0E442",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
+BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
+BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 COLUMN_WIDTH = 3.5
 """Width of a column in a two-column paper [inch]."""
 PAGE_WIDTH = 7.16
@@ -53,26 +47,4 @@ def look(value: object, place: int = 0, count: int = 1) -> dict:
 
 def apply() -> None:
     """Set Matplotlib's parameters."""
-    plt.rcParams.update(
-        {
-            "font.size": 8,
-            "axes.labelsize": 8,
-            "axes.titlesize": 8,
-            "legend.fontsize": 7,
-            "xtick.labelsize": 7,
-            "ytick.labelsize": 7,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.grid": True,
-            "grid.linewidth": 0.4,
-            "grid.alpha": 0.5,
-            "lines.linewidth": 1.2,
-            "lines.markersize": 3.5,
-            "legend.frameon": False,
-            "figure.constrained_layout.use": True,
-            "figure.dpi": 150,  # in notebooks
-            "savefig.dpi": 200,
-            "svg.fonttype": "none",
-            "svg.hashsalt": "otafl",  # the same study gives the same file
-        }
-    )
+    plt.style.use(Path(__file__).with_name("otafl.mplstyle"))

@@ -56,9 +56,10 @@ class Acpc(Algorithm):
         How the gain is found: from the bound eta G on the norm of a local step (the default), from
         the norms of the previous round, or from the updates themselves.
     G : float
-        Design bound > 0 on the norm of a stochastic gradient, for ``beta="bound"``; 0.5 by
-        default. A small G gives a large gain, and clients scale down; with G at the
-        run's ``largest_gradient``, no client scales down.
+        Design bound > 0 on the norm of a stochastic gradient, for ``beta="bound"``; 0.5 by default.
+        A small G gives a large gain, and clients scale down; with G at the run's
+        ``largest_gradient``, hardly any client does (none on links without fading and with one
+        budget per round).
     steps : {"smallest", "largest"}
         Which number of local steps to take among those at which the signal fits its budget;
         "smallest" by default, with which more power means the same number of steps or fewer, and

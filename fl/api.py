@@ -84,7 +84,7 @@ class Uplink(Protocol):
     ) -> Reception:
         """Send ``gain * signals`` and return the received sum with the gain removed.
 
-        Sending again over the same uplink meets the same channels and new noise.
+        If you send again over the same uplink, the channels are the same and the noise is new.
 
         Parameters
         ----------

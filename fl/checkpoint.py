@@ -54,6 +54,8 @@ class Checkpoint:
         The initial state is saved at once, so that a file that cannot be written is noticed before
         any work is done.
         """
+        if self._path.is_dir():
+            raise CheckpointError(f"checkpoint must be a file, got the directory {self._path}")
         if not self._path.exists():
             self.save(initial)
             return initial

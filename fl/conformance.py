@@ -27,8 +27,8 @@ def check_runs(runs: Sequence[tuple[Algorithm, LinkSource]]) -> None:
         must = "an fl.Algorithm, such as Cotaf(), followed by the link"
         typed("algorithm", algorithm, Algorithm, must)
         if isinstance(link, type) or not (isinstance(link, Link) or callable(link)):
-            must = "an object with a method open, or a function of the round"
-            raise OptionError("link", f"such as GaussianLink(), {must}", link)
+            must = "a link, such as GaussianLink(), or a function of the round that returns one"
+            raise OptionError("link", must, link)
 
 
 def link_of_round(source: LinkSource, number: int) -> Link:

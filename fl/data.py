@@ -70,10 +70,10 @@ class Dataset:
         for part in ("train", "test"):
             x, y = getattr(self, f"x_{part}"), getattr(self, f"y_{part}")
             if len(x) != len(y):
-                raise ValueError(f"y_{part} must have {len(x)} labels, as x_{part}, got {len(y)}")
+                raise ValueError(f"y_{part} must have {len(x)} labels, like x_{part}, got {len(y)}")
         given, fits = self.x_test.shape[1:], self.sample_shape
         if given != fits:
-            raise ValueError(f"x_test must have samples of shape {fits}, as x_train, got {given}")
+            raise ValueError(f"x_test must have samples of shape {fits}, like x_train, got {given}")
 
     def __repr__(self) -> str:
         sizes = f"{len(self.y_train)} training and {len(self.y_test)} test samples"
@@ -101,7 +101,7 @@ def load_dataset(name_or_path: str | Path) -> Dataset:
         ``"cifar100"``, which Keras downloads; ``"quadratic"``, the samples of the default problem
         of :mod:`fl.quadratic`, one label per client (:func:`fl.quadratic.default_quadratic` has
         them with their model); an .npz file with ``x_train``, ``y_train``, ``x_test`` and
-        ``y_test``; or a folder with four IDX files as those of MNIST, plain or gzipped.
+        ``y_test``; or a folder with four IDX files like those of MNIST, plain or gzipped.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from otafl._base.validation import number
 @options
 @dataclass(frozen=True)
 class FedNova(Algorithm):
-    """FedNova: a client counts by its data alone, however many local steps it takes.
+    """FedNova: a client's weight depends only on its share of the data, not on its local steps.
 
     Parameters
     ----------

@@ -61,8 +61,9 @@ class History:
         rounds = f"{len(self)} round{'' if len(self) == 1 else 's'}"
         parts = [type(self.algorithm).__name__, rounds]
         if len(self):
+            accuracy = self.final_accuracy(1)
+            parts += [] if np.isnan(accuracy) else [f"accuracy {accuracy:.1%}"]
             parts += [
-                f"accuracy {self.final_accuracy(1):.1%}",
                 f"NMSE {_in_db(float(self['nmse'][-1]))}",
                 f"load up to {self['load'].max():.3g}",
                 f"{self['scaled_down'].mean():.0%} scaled down",
@@ -116,7 +117,7 @@ def _in_db(ratio: float) -> str:
     """Format a power ratio in dB; a user-defined link may not report one."""
     if np.isnan(ratio):
         return "not reported"
-    return f"{10 * np.log10(ratio):.1f} dB" if ratio > 0 else "0"
+    return f"{10 * np.log10(ratio):.1f} dB" if ratio > 0 else "-inf dB"
 
 
 def stack_rows(rows: Sequence[Row]) -> dict[str, NDArray]:

@@ -70,5 +70,6 @@ def max_steps(steps: Steps, number: int, num_clients: int, rng: Rng) -> NDArray[
     given = np.asarray(steps(number, num_clients, rng) if callable(steps) else steps)
     if given.dtype.kind not in "iu" or given.shape not in ((), (num_clients,)) or (given < 1).any():
         must = f"a whole number >= 1, or one for each of the {num_clients} clients"
-        raise OptionError(f"steps in round {number}", must, given)
+        hint = "; to draw them, give UniformSteps(least, most)" * (given.shape == (2,))
+        raise OptionError(f"steps in round {number}", must, given.tolist(), hint)
     return np.full(num_clients, given, np.int64)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits
+
 from fl.algorithm import Algorithm
 from fl.checkpoint import Checkpoint
 from fl.conformance import LinkSource, check_runs
@@ -95,7 +97,7 @@ def train_together(
     boolean("measure_gradient", measure_gradient)
     check_runs(runs)
     typed("problem", problem, Problem, "a Problem(model, data, shards)")
-    typed("sgd", sgd, Sgd, "such as Sgd(rate=0.1)")
+    typed("sgd", sgd, Sgd, "an Sgd, such as Sgd(rate=0.1)")
     experiment = Experiment(
         list(runs), problem, sgd, steps, seed, round_period, test_every, measure_gradient
     )
@@ -108,7 +110,10 @@ def train_together(
             must = f"at least {state.number}, the number of rounds in checkpoint {checkpoint}"
             raise OptionError("rounds", must, rounds)
     try:
-        with progress_line("training", state.number, rounds, progress) as show:
+        with (
+            threadpool_limits(1, "blas"),  # more threads are slower with matrices this small
+            progress_line("training", state.number, rounds, progress) as show,
+        ):
             while state.number < rounds and not state.stopped:
                 state = experiment.next(state)
                 rows = [None if run.diverged else run.rows[-1] for run in state.runs]
@@ -163,10 +168,10 @@ def train(
         Time from the beginning of one round to that of the next, in seconds; 0.1 by default. Links
         whose channels change with time are opened at multiples of it.
     test_every : int
-        Number of rounds between tests, 1 by default; the last round is tested only if its number
-        is a multiple.
+        Number of rounds between tests, 1 by default; the last round is tested only if its number is
+        a multiple of this.
     measure_gradient : bool
-        Whether to measure the gradient over all data, too, in rounds with a test; False by default.
+        Whether to measure the full gradient as well, in rounds with a test; False by default.
     checkpoint : str or Path, optional
         File to which the state is saved twice a minute, on interruption and at the end. A run that
         finds it resumes from there.

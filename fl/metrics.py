@@ -80,7 +80,7 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("worst_symbol_energy", PER_CLIENT, "largest symbol energy",
            "Transmit energy of the client in the OFDM symbol in which it is largest."),
     Metric("symbol_load", PER_SYMBOL, "symbol load", "Energy in an OFDM symbol divided by an equal "
-           "share of the round's budget, for the client for which that is largest."),
+           "share of the round's budget; the largest value over all clients."),
     Metric("load", PER_CLIENT, "load", "Largest ratio of energy to budget over the client's "
            "constraints; zero where there is no budget."),
     Metric("nmse", ROUND, "NMSE", "Squared error of the received sum divided by the squared norm "

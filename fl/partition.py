@@ -171,7 +171,7 @@ def partition_unbalanced(labels: ArrayLike, shares: ArrayLike, rng: Rng) -> list
     [20, 20, 60]
     """
     parts = np.asarray(shares, np.float64)
-    if parts.ndim != 1 or not np.isfinite(parts).all() or (parts <= 0).any():
+    if parts.ndim != 1 or not parts.size or not np.isfinite(parts).all() or (parts <= 0).any():
         raise OptionError("shares", "one finite number > 0 per client", shares)
     values, _ = _checked_labels(labels, len(parts), rng)
     shards = [np.sort(piece) for piece in _divide(rng.permutation(len(values)), parts)]

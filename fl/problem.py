@@ -64,7 +64,9 @@ class Problem:
         if model is None:
             model = LogisticRegression(math.prod(self.data.sample_shape), self.data.num_classes)
         if isinstance(model, type) or not isinstance(model, Model):
-            raise OptionError("model", "such as Mlp(784, 10) or KerasModel(network)", model)
+            raise OptionError(
+                "model", "a model, such as Mlp(784, 10) or KerasModel(network)", model
+            )
         assign(self, model=model, shards=check_shards(self.shards, len(self.data.y_train)))
         declared = getattr(model, "num_classes", None)
         if isinstance(model, Classifier) and isinstance(declared, int):

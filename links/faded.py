@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     FadedLink: TypeAlias = FadingLink | BlockLink
 
 
-FADING = "an object such as Rayleigh() or Tdl('A'), a subclass of phy.fading.Fading"
+FADING = "an instance of a subclass of otafl.Fading, such as Rayleigh() or Tdl('A')"
 """What the option ``fading`` of a link must be."""
 
 

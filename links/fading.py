@@ -24,7 +24,7 @@ from phy.grid import OfdmGrid
 @options
 @dataclass(frozen=True, kw_only=True)
 class FadingLink(BaseLink):
-    """One complex gain per client and round; frequency-selective fading is taken at its centre.
+    """One complex gain per client and round: the response at the centre frequency.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class FadingLink(BaseLink):
     reference_power : float
         The power that the SNR refers to.
     fading : Fading
-        How the channels behave. Default: ``Rayleigh()``.
+        Channel model. Default: ``Rayleigh()``.
     csi : Csi
         What clients know of their channels. Default: ``PerfectCsi()``.
     truncation : float
-        Under inversion, a client is silent where its estimate of |h|^2, path gain divided out, is
-        not above this.
+        Under inversion, a client is silent where its estimate of |h|^2, without path gain, does not
+        exceed this threshold.
     correction : {"none", "expected", "active"}
         How the server compensates for silent clients. "none" leaves their part out, which for a
         link that carries models acts as weight decay. "expected" divides by the probability

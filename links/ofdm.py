@@ -52,14 +52,14 @@ class OfdmLink(radio.BaseLink):
     grid : OfdmGrid
         Numerology. Default: ``OfdmGrid()``, 400 carriers of 30 kHz.
     fading : Fading
-        How the channels behave. Default: ``Tdl("A")``. A path longer than the cyclic prefix is
-        refused: :class:`~links.WaveformLink` models that.
+        Channel model. Default: ``Tdl("A")``. A path delay beyond the cyclic prefix
+        is rejected: use :class:`~links.WaveformLink` for that.
     csi : Csi
         What clients know of their channels. Default: ``PerfectCsi()``. A moving channel is
         observed in the middle of each slot's data.
     truncation : float
-        Under inversion, a client is silent on carriers where its estimate of |h|^2, path gain
-        divided out, is not above this.
+        Under inversion, a client is silent on carriers where its estimate of |h|^2, without path
+        gain, does not exceed this threshold.
     correction : {"none", "expected", "active"}
         How the server compensates for silent clients. "none" leaves their part out, which for a
         link that carries models acts as weight decay. "expected" divides by the probability

@@ -27,10 +27,10 @@ class OrthogonalLink(BaseLink):
     """Each client's vector quantised, coded and sent alone on the whole grid, one after another.
 
     A client radiates as in an over-the-air round, ``power`` / L in each OFDM symbol, with L the
-    symbols that the analog block would take, and continues until its bits are through, at the
-    rate that its channel carries: min(log2(1 + SNR / gap), max_efficiency) on every carrier, known
-    to both ends and without errors. So there is no budget to keep and no channel noise: what
-    remains is the rounding. Time and energy are what differs.
+    symbols that the analog block would take, and keeps sending until all its bits are delivered, at
+    the rate that its channel carries: min(log2(1 + SNR / gap), max_efficiency) on every carrier,
+    known to both ends and without errors. There is therefore no budget and no channel noise; the
+    only error is rounding. What differs from over-the-air links is airtime and energy.
 
     Parameters
     ----------
@@ -50,10 +50,11 @@ class OrthogonalLink(BaseLink):
     grid : OfdmGrid
         Numerology. Default: ``OfdmGrid()``, 400 carriers of 30 kHz.
     fading : Fading
-        How the channels behave. Default: ``Tdl("A")``. A moving channel is taken in the middle of
+        Channel model. Default: ``Tdl("A")``. A moving channel is taken in the middle of
         the round's first slot.
     bits : int
-        Bits per entry, by stochastic rounding between its vector's extremes.
+        Bits per entry, rounded stochastically on a uniform grid from -max|v| to max|v| of its
+        vector.
     gap_db : float
         SNR gap of a practical code to capacity [dB].
     max_efficiency : float

@@ -57,7 +57,7 @@ def realise(
     (500, 10)
     """
     if not isinstance(rngs, Sequence) or not rngs or len({id(each) for each in rngs}) != len(rngs):
-        raise OptionError("rngs", "one generator of its own per realisation", rngs)
+        raise OptionError("rngs", "a list of different generators, one per realisation", rngs)
     if device_rngs is not None and len(device_rngs) != len(rngs):
         raise OptionError(
             "device_rngs", f"one generator for each of the {len(rngs)} realisations", device_rngs

@@ -81,7 +81,7 @@ class Uplink:
 
     Notes
     -----
-    Magnitudes of signals and gains are from 1e-12 to 1e12, in which everything is exact in float32;
+    Magnitudes of signals and gains are from 1e-12 to 1e12, a range that float32 handles safely;
     larger ones are refused, and signals that are smaller throughout may count as zero.
     """
 
@@ -105,7 +105,7 @@ class Uplink:
         return self._constrained(self._energy(signals))
 
     def load(self, signals: ArrayLike) -> FloatArray:
-        """Return the largest of energy over budget at unit gain, [m]."""
+        """Return each client's largest ratio of energy to budget at unit gain, [m]."""
         return self._loads(self._energy(signals))
 
     def max_gain(self, signals: ArrayLike) -> float:
@@ -134,8 +134,8 @@ class Uplink:
     ) -> Reception:
         """Send ``gain * signals`` and return the server's estimate of the sum.
 
-        The estimate has the gain divided out. Sending again over the same uplink meets the same
-        channels and new noise.
+        The estimate has the gain divided out. If you send again over the same uplink, the channels
+        are the same and the noise is new.
 
         Parameters
         ----------
@@ -249,8 +249,9 @@ class Uplink:
         return values
 
     def _checked_gain(self, gain: float) -> float:
-        value = gain if isinstance(gain, float) else real_array("gain", gain)
-        if np.ndim(value) or not (SMALLEST <= value <= LARGEST or value == math.inf):
+        value = gain if isinstance(gain, float) else np.asarray(gain)
+        real = np.ndim(value) == 0 and np.result_type(value).kind in "fiu"
+        if not real or not (SMALLEST <= value <= LARGEST or value == math.inf):
             raise OptionError(
                 "gain", f"a number from {SMALLEST:g} to {LARGEST:g}, or inf for no noise", gain
             )

@@ -3,8 +3,8 @@
 pack -> inversion and budgets -> OFDM modulation -> transmit impairments -> each client's multipath
 -> superposition -> noise -> receive impairments -> demodulation -> unpack
 
-Clients and server agree on time and phase where a slot begins, and there is silence before and
-after it. Within a slot impairments grow.
+Clients and server agree on time and phase where a slot begins, and nothing is sent before or after
+it. Phase and timing errors grow within a slot.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class WaveformLink(radio.BaseLink):
     grid : OfdmGrid
         Numerology. Default: ``OfdmGrid()``, 400 carriers of 30 kHz.
     fading : Fading
-        How the channels behave. Default: ``Tdl("A")``. A channel may be longer than the prefix and
+        Channel model. Default: ``Tdl("A")``. A channel may be longer than the prefix and
         may move within a slot.
     csi : Csi
         What clients know of their channels. Default: ``PerfectCsi()``. A moving channel is
         observed in the middle of each slot's data.
     truncation : float
-        Under inversion, a client is silent on carriers where its estimate of |h|^2, path gain
-        divided out, is not above this.
+        Under inversion, a client is silent on carriers where its estimate of |h|^2, without path
+        gain, does not exceed this threshold.
     correction : {"none", "expected", "active"}
         How the server compensates for silent clients. "none" leaves their part out, which for a
         link that carries models acts as weight decay. "expected" divides by the probability
@@ -93,10 +93,10 @@ class WaveformLink(radio.BaseLink):
     receive : sequence of Impairment
         Impairments of the server's receiver, in signal-chain order.
     window_advance : int
-        How early the FFT window starts, inside the prefix, to tolerate clients that arrive early
-        [samples]. Pulses of fractional delays begin up to 13 samples ahead of the first path; the
-        window starts that much earlier by itself, as far as the prefix has room beyond the last
-        path. A client that is late has the rest of the prefix.
+        How early the FFT window starts, within the prefix, to tolerate early clients [samples].
+        With fractional delays, pulses begin up to 13 samples before the first path; the window then
+        starts that much earlier on its own, as far as the prefix is longer than the channel. Late
+        clients can use only the rest of the prefix.
     csi_through_faults : bool
         Whether clients estimate their channels from a pilot symbol that passes through both ends'
         hardware, once per round; otherwise their CSI does not include the impairments.

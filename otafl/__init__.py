@@ -13,7 +13,10 @@ from otafl._base.public import getter
 
 if TYPE_CHECKING:  # editors and type checkers follow these; at run time __getattr__ does
     from fl import *  # noqa: F403
+    from fl.autodiff import Cnn, KerasModel, TensorFlowModel  # noqa: F401
     from links import *  # noqa: F403
+    from links.radio import noise_of  # noqa: F401
+    from links.theory import expected_mse  # noqa: F401
     from phy import *  # noqa: F403
     from phy.impairments import *  # noqa: F403
     from scenarios import *  # noqa: F403
@@ -30,6 +33,8 @@ _PUBLIC = {
     "links": """
         FadingLink GaussianLink IdealLink OfdmLink OrthogonalLink WaveformLink realise
     """,
+    "links.radio": "noise_of",
+    "links.theory": "expected_mse",
     "fl": """
         Acpc Algorithm Classifier Cotaf Dataset Diminishing DivergenceWarning Downlink
         FedAvg FedNova History Link LogisticRegression METRICS Metric Mlp Model Outcome
@@ -37,6 +42,7 @@ _PUBLIC = {
         load_dataset partition_by_label partition_dirichlet partition_unbalanced
         quadratic_problem train train_together
     """,
+    "fl.autodiff": "Cnn KerasModel TensorFlowModel",
     "scenarios": """
         Scenario ScenarioError load_scenario open_study run_study
     """,

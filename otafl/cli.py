@@ -85,14 +85,15 @@ def _parser() -> argparse.ArgumentParser:
     add("--workers", type=_count, metavar="N", help=workers)
 
     show = command(_show, "show the results of a study as a table")
-    show.add_argument("study", type=Path, metavar="DIR")
+    directory = "directory of a study or of a link check, such as out/quickstart"
+    show.add_argument("study", type=Path, metavar="DIR", help=directory)
     add = show.add_mutually_exclusive_group().add_argument
     add("--json", action="store_true", help="print the table as a JSON list of objects")
     add("--csv", type=Path, metavar="FILE", help="write the table to a CSV file")
     add("--mat", type=Path, metavar="FILE", help="write all metrics to a MATLAB file")
 
     add = command(_plot, "draw the figures of a study").add_argument
-    add("study", type=Path, metavar="DIR")
+    add("study", type=Path, metavar="DIR", help=directory)
     add("--out", type=Path, help="directory of the figures; DIR/figures by default")
 
     text = "measure the error of a scenario's links against SNR and compare it with closed forms"

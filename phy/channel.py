@@ -60,10 +60,12 @@ def refuse_longer_than_prefix(delay: float, grid: OfdmGrid) -> None:
     """Refuse a path that the cyclic prefix does not cover."""
     if delay > grid.cp_duration * (1 + 1e-9):
         needed = math.ceil(delay * grid.sampling_rate * (1 - 1e-9))
+        remedy = f"give OfdmGrid(cp_length={needed}) or a smaller delay spread (in seconds), or use"
+        if needed > grid.fft_size:
+            remedy = "is the delay spread in seconds? If so, use"
         raise ValueError(
             f"fading must fit the cyclic prefix of {grid.cp_duration:.3g} s "
-            f"(cp_length = {grid.cp_length}), got a path of {delay:.3g} s: give "
-            f"OfdmGrid(cp_length={needed}) or a smaller delay spread (in seconds), or use "
+            f"(cp_length = {grid.cp_length}), got a path of {delay:.3g} s: {remedy} "
             "WaveformLink, which models a short prefix"
         )
 

@@ -20,13 +20,13 @@ from otafl._base.validation import OptionError, assign, integer, number, typed
 from phy.grid import OfdmGrid
 from phy.randomness import complex_normal
 
-CSI = "an object such as PerfectCsi() or PilotCsi(), a subclass of phy.csi.Csi"
+CSI = "an instance of a subclass of otafl.Csi, such as PerfectCsi() or PilotCsi()"
 """What the option ``csi`` of a link must be."""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The channels as a client could observe them, now or earlier.
+    """The channels as clients could observe them, now or earlier.
 
     Attributes
     ----------
@@ -141,9 +141,9 @@ class PilotCsi(Csi):
     num_pilots : int
         Pilot symbols averaged in each slot.
     num_taps : int or None
-        Keep only this many taps of the impulse response, a quarter of them before time zero for
-        what a fractional delay spills there. On N used carriers this multiplies the error by
-        num_taps / N, and it cuts a longer channel off. None keeps all.
+        Keep only this many taps of the impulse response, a quarter of them before time zero, to
+        capture the leading edge of fractionally delayed pulses. On N used carriers this multiplies
+        the error by num_taps / N, and it cuts a longer channel off. None keeps all.
 
     Notes
     -----

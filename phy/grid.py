@@ -35,7 +35,7 @@ class OfdmGrid:
         OFDM symbols per slot. A moving channel is estimated once per slot.
     pilots : int
         How many of the used carriers hold pilots instead of data in every symbol, evenly spread.
-        From them a server can tell the phase that all clients have in common.
+        From them WaveformLink's server estimates the phase common to all clients.
 
     Examples
     --------

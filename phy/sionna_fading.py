@@ -29,9 +29,10 @@ class SionnaFading(Fading):
     batch axis. A model with several transmitters (RayleighBlockFading with num_tx, UMi, UMa or RMa
     with a topology and ``direction="uplink"``) has client i as its transmitter i.
 
-    The model is seeded from the round's rng and called once per round, so it is new in every round:
-    a Sionna model keeps no state that could correlate them. A CIRDataset hands out its responses in
-    an order of its own, whatever the seed. In cells, paths may be longer than the default prefix.
+    The model is seeded from the round's rng and called once per round, so channels are independent
+    from round to round: a Sionna model keeps no state that could correlate them. A CIRDataset
+    returns its responses in its own order, whatever the seed. In the cellular models (UMi, UMa,
+    RMa), delays may exceed the default prefix.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class SionnaFading(Fading):
 
     def __post_init__(self) -> None:
         if isinstance(self.model, type) or not callable(self.model):
-            raise OptionError("model", "a Sionna channel model, built", self.model)
+            raise OptionError("model", "an instance of a Sionna channel model", self.model)
         assign(self, mean_power=number("mean_power", self.mean_power, above=0))
 
     def draw(self, clients: IntArray, times: FloatArray, rng: Rng, device_rng: Rng | None) -> Taps:

@@ -30,8 +30,8 @@ FINER = 8  # of a sample, to which a time of arrival is found
 class CarrierSync:
     r"""Coarse and fine correction of a carrier offset, from repeated preambles, in every slot.
 
-    One symbol of eight equal parts gives a rough estimate of offsets up to 3.5 spacings, then a
-    symbol sent twice gives what is left.
+    One symbol of eight equal parts gives a rough estimate of offsets up to 3.5 spacings; a symbol
+    sent twice then gives the remaining offset.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ class CarrierSync:
 class TimingAdvance:
     """The server finds when each client's preamble arrives and tells it how much earlier to send.
 
-    In every slot it looks for the delay at which the preamble best fits the channel that the client
-    knows, so the command holds the offset and not the channel's own delay.
+    In every slot it finds the delay at which the preamble best matches the client's channel
+    estimate, so the command contains the timing offset but not the delay of the channel itself.
 
     Parameters
     ----------

@@ -2,10 +2,11 @@ r"""Multipath in discrete time: each path puts a band-limited pulse on the taps 
 
     h[b, l] = sum_p a_p(b) k(l - f_s tau_p)
 
-with k the windowed sinc of :mod:`phy.interpolation`; a delay of whole samples needs one tap. On
-every carrier below 0.39 of the sampling rate (all used carriers of the default grid) a path has its
-power to 1 %, below 0.45 to 3 %. Carriers nearer to the Nyquist frequency lose power where delays
-are fractional: a pulse of finite length cannot pass them and stop their aliases at the same time.
+with k the windowed sinc of :mod:`phy.interpolation`; a delay of whole samples needs one tap. The
+power of a path is accurate to 1 % on every carrier below 0.39 of the sampling rate (all used
+carriers of the default grid), and to 3 % below 0.45. Carriers nearer to the Nyquist frequency lose
+power where delays are fractional: a pulse of finite length cannot pass them and stop their aliases
+at the same time.
 
 A client's CSI is the response of these taps, which differs slightly from that of the
 continuous paths.

@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
+
+SYNONYMS = {"lr": "rate", "learning_rate": "rate"}
+"""Names that users bring from elsewhere, and ours."""
 
 
 def nearest(name: Any, known: Iterable[str]) -> str | None:
@@ -20,6 +24,8 @@ def nearest(name: Any, known: Iterable[str]) -> str | None:
     'snr_db'
     """
     by_lower_case = {each.lower(): each for each in known}
+    if SYNONYMS.get(str(name).lower()) in by_lower_case:
+        return SYNONYMS[str(name).lower()]
     close = difflib.get_close_matches(str(name).lower(), by_lower_case, n=1)
     return by_lower_case[close[0]] if close else None
 
@@ -48,8 +54,10 @@ def check_names(
     aliases : mapping of str to str, optional
         What to write instead of names that users bring from elsewhere.
     """
-    known = list(inspect.signature(function).parameters)
-    accepted = frozenset(known)
+    parameters = inspect.signature(function).parameters
+    known, accepted = list(parameters), frozenset(parameters)
+    by_name = [name for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY]
+    most = len(known) - len(by_name) if by_name else sys.maxsize
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -62,6 +70,9 @@ def check_names(
                 f"{owner or function.__name__} has no option {name!r}"
                 + (hint or f"; its options are {options or 'none'}")
             )
+        if len(args) > most:
+            called = owner or function.__name__
+            raise TypeError(f"{called} takes options by name, such as {by_name[0]}=...")
         return function(*args, **kwargs)
 
     return checked

@@ -1,4 +1,4 @@
-r"""Amplifiers that saturate, and clipping on purpose.
+r"""Amplifiers that saturate, and deliberate clipping.
 
 All act on the amplitude r of a sample and leave its phase. The saturation amplitude is
 
@@ -95,7 +95,7 @@ class Rapp(Impairment):
 @options
 @dataclass(frozen=True)
 class ClipAndFilter(Impairment):
-    """Clipping on purpose, in digital baseband, and filtering of what falls outside the band.
+    """Deliberate clipping in digital baseband, followed by filtering of the out-of-band part.
 
     The oversampled symbol is clipped; what then falls outside the used carriers is removed, which
     lets the peaks grow again a little. J. Armstrong, "Peak-to-average power reduction for OFDM by

@@ -19,7 +19,7 @@ from phy.synchronisation import TimingAdvance
 @options
 @dataclass(frozen=True)
 class TimingOffset(Impairment):
-    """A slot that comes ``offset`` samples late, or early if negative.
+    """A slot that arrives ``offset`` samples late, or early if negative.
 
     It depends on a device and its place and stays the same for the whole run. Samples that would
     come before a slot begins are cut off; they belong to the first prefix unless the offset is
@@ -67,7 +67,7 @@ class TimingOffset(Impairment):
                 why = "half of fft_size, the range of advance"
             raise OptionError(
                 "TimingOffset",
-                f"at most {limit} samples with four standard deviations, {why}",
+                f"at most {limit} samples including four standard deviations, {why}",
                 got=f"offset={self.offset!r} and std={self.std!r}, which may reach {largest:.3g}",
             )
 
@@ -88,9 +88,9 @@ class TimingOffset(Impairment):
 class ClockOffset(Impairment):
     r"""A sampling clock that is fast by some parts per million: x[n] becomes x(n (1 + ppm 1e-6)).
 
-    Carrier k then turns as if it had a carrier offset of k ppm 1e-6 spacings, and the symbols slide
-    against the server's. Clocks agree when a slot begins. Interpolated as for TimingOffset. At the
-    server it is the offset that the clients' clocks appear to have.
+    Carrier k then turns as if it had a carrier offset of k ppm 1e-6 spacings, and the symbols drift
+    relative to the server's timing. Clocks agree when a slot begins. Interpolated as for
+    TimingOffset. At the server it is the offset that the clients' clocks appear to have.
 
     Parameters
     ----------

@@ -65,12 +65,12 @@ class SlotContext:
 class Impairment(Protocol):
     """What hardware does to a waveform. Subclass it and implement :meth:`apply`.
 
-    A frozen dataclass with physical units as options is what the package uses.
+    The impairments of this package are frozen dataclasses whose options are in physical units.
     """
 
     @property
     def device_draws(self) -> tuple[str, ...]:
-        """Purposes of the values it keeps for each device, by :class:`Devices`.
+        """Purposes of the values it keeps for each device, drawn by :class:`Devices`.
 
         Two impairments on one side must not share a purpose: they would draw the same values.
         """
@@ -78,7 +78,7 @@ class Impairment(Protocol):
 
     @property
     def digital(self) -> bool:
-        """Whether it acts on symbols in digital baseband, before all others, by :meth:`shape`."""
+        """Whether it acts on symbols in digital baseband, through :meth:`shape`, before others."""
         return False
 
     def check(self, grid: OfdmGrid, side: str, num_devices: int | None = None) -> None:
@@ -115,13 +115,13 @@ def checked_chain(side: str, chain: Any, grid: OfdmGrid) -> tuple[Impairment, ..
     drawn: set[str] = set()
     for place, impairment in enumerate(chain):
         name = f"{side}[{place}]"
-        must = "an object such as Rapp(), a subclass of phy.impairments.Impairment"
+        must = "an instance of a subclass of otafl.Impairment, such as Rapp()"
         typed(name, impairment, Impairment, must)
         if not drawn.isdisjoint(impairment.device_draws):
             raise OptionError(
                 name,
                 f"the only {type(impairment).__name__} of {side}, since a second one would draw "
-                "the same values (give one with both together)",
+                "the same values (combine both in one)",
                 impairment,
             )
         drawn.update(impairment.device_draws)

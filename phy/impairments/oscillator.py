@@ -95,7 +95,7 @@ class CarrierOffset(Impairment):
                 why = "the range of sync"
             raise OptionError(
                 "CarrierOffset",
-                f"at most {limit:g} subcarrier spacings with four standard deviations, {why}",
+                f"at most {limit:g} subcarrier spacings including four standard deviations, {why}",
                 got=f"offset={self.offset!r} and std={self.std!r} in unit={self.unit!r}, which may "
                 f"reach {largest * spacings_per_unit:.3g} spacings",
             )

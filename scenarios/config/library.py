@@ -22,7 +22,7 @@ STUDY_FILE = "scenario.toml"
 
 def bundled() -> dict[str, Path]:
     """Return the files of the bundled scenarios by name."""
-    return {path.stem: path for path in sorted(LIBRARY.glob("*.toml"))}
+    return {path.stem: path for path in sorted(LIBRARY.glob("*.toml"), key=lambda path: path.stem)}
 
 
 def read_source(source: str | Path) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from otafl._base.names import check_names
 from scenarios.config.data import DATASETS
 from scenarios.config.keys import flat, set_key
 from scenarios.config.library import read_source
@@ -15,6 +16,7 @@ from scenarios.config.scenario import CHOOSERS, Scenario
 from scenarios.errors import ScenarioError
 
 
+@check_names
 def load_scenario(
     source: str | Path | Mapping[str, Any], changes: Mapping[str, Any] | None = None
 ) -> Scenario:
@@ -66,6 +68,9 @@ def _read_file(source: str | Path) -> dict[str, Any]:
 
 def _change(content: dict[str, Any], key: str, value: Any, before: dict[str, set[str]]) -> None:
     """Set a key or, with the prefix ``sweep.``, sweep it; record the choice that this replaces."""
+    if key == "training" and isinstance(value, Mapping):
+        each = ", ".join(f"training.{name}" for name in value)
+        raise ScenarioError(f"training must be set key by key: set {each or 'training.KEY'}")
     sweep = content["sweep"]
     if key == "sweep" or not isinstance(sweep, dict):
         set_key(content, key, value)

@@ -78,7 +78,7 @@ def _explain(kind: type[Part], issue: Any, path: str) -> str:
         line = f"{key} must be given"
     elif cause == "extra_forbidden":
         line = f"{key} {_not_an_option(last, kinds[0], kinds)}"
-    elif cause.startswith("union_tag"):
+    elif cause.startswith("union_tag") and isinstance(given, Mapping):
         line = _wrong_choice(f"{key}.{kinds[0].chooser}", given.get(kinds[0].chooser), kinds)
     elif cause == "value_error":
         line = _wrong_value(key, issue["ctx"]["error"], kinds)

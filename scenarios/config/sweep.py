@@ -69,7 +69,7 @@ def read_axes(sweep: Mapping[str, Any]) -> tuple[Axis, ...]:
 def _axis(key: str, values: Any) -> Axis:
     name = f"sweep.{key}"
     if not isinstance(values, list | Mapping) or not values:
-        raise _error(name, "a list of values, or a table of named values", values)
+        raise _error(name, "a list of values or a table of named values, with at least one", values)
     tables = isinstance(values, Mapping) and all(isinstance(v, Mapping) for v in values.values())
     if key in TABLES and not tables:
         example = f'"{key}.{next(iter(values))}" = [...]'

@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from fl.metrics import BOUND, METRICS, WEIGHT, Metric
+from otafl._base.names import check_names
 from scenarios.config.keys import flat
 from scenarios.config.labels import label_of
 from scenarios.config.scenario import Scenario
@@ -43,6 +44,7 @@ VARIABLES: Mapping[str, Metric] = {WEIGHT.name: WEIGHT, **METRICS, **BOUND, **OU
 """Every variable that the dataset of a study may have."""
 
 
+@check_names
 def open_study(folder: str | Path) -> xr.Dataset:
     """Open the results of a study, finished or not.
 
@@ -179,10 +181,7 @@ class Results:
             return None
         settings = flat(self.scenario.cells[number].settings())
         mine: list[Any] = [settings.get(key) for key in paper.keys]
-        for *place, accuracy in paper.accuracy:
-            if place == mine:
-                return float(accuracy)
-        return None
+        return next((float(row[-1]) for row in paper.accuracy if row[:-1] == mine), None)
 
     def axis_names(self) -> dict[str, str]:
         """Return the dimension of each swept key: its short name, unless that is taken."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from otafl._base.names import check_names
 from otafl._base.validation import OptionError, integer
 from scenarios.config.scenario import Scenario
 from scenarios.errors import ScenarioError
@@ -14,12 +15,13 @@ from scenarios.study.pool import run_batches
 from scenarios.study.progress import Display
 
 
+@check_names
 def run_study(
     scenario: Scenario, out: str | Path, *, workers: int | None = None, progress: bool = True
 ) -> Path:
     """Run the missing cells of a study.
 
-    Finished cells are kept: a study that was interrupted or extended resumes.
+    Finished cells are kept: a study that was interrupted resumes.
 
     Parameters
     ----------
@@ -47,6 +49,9 @@ def run_study(
             workers = integer("workers", workers, least=1)
         except OptionError as error:
             raise ScenarioError(str(error)) from None
+    if not isinstance(scenario, Scenario):
+        must = "a Scenario, such as load_scenario returns"
+        raise ScenarioError(str(OptionError("scenario", must, scenario)))
     folder = Folder(Path(out))
     if not folder.exists or folder.missing():
         check(scenario)

@@ -208,3 +208,9 @@ def test_checkpoint_of_another_format_is_refused(problem, tmp_path, monkeypatch)
     monkeypatch.setattr("fl.checkpoint.FORMAT", 2)
     with pytest.raises(CheckpointError, match="format was 3, is now 2"):
         train(Cotaf(), IdealLink(), problem, rounds=2, checkpoint=file, **OPTIONS)
+
+
+def test_a_directory_is_no_checkpoint(problem, tmp_path):
+    with pytest.raises(CheckpointError, match=f"must be a file, got the directory {tmp_path}"):
+        train(Cotaf(), IdealLink(), problem, rounds=1, checkpoint=tmp_path, **OPTIONS)
+    assert tmp_path.is_dir()

@@ -81,7 +81,7 @@ class Careless(Algorithm):
             "the result of .*Careless.*.plan must be a Plan, got 3",
         ),
         (IdealLink(), Cotaf(), "algorithm must be an fl.Algorithm, .*, got IdealLink.."),
-        (Cotaf(), 3, "link must be .* an object with a method open, .*, got 3"),
+        (Cotaf(), 3, "link must be a link, .* or a function of the round that returns one, got 3"),
     ],
 )
 def test_mistakes_in_user_defined_parts_are_named(algorithm, link, message):
@@ -157,8 +157,12 @@ class HalfModel(LogisticRegression):
             {"data": "mnist"},
             "data must be a Dataset, such as load_dataset returns, got 'mnist'",
         ),
-        (None, {"sgd": 0.1}, "sgd must be such as Sgd.rate=0.1., got 0.1"),
-        (None, {"model": Mlp}, "model must be such as Mlp.784, 10. .*, got <class .*Mlp.>"),
+        (None, {"sgd": 0.1}, "sgd must be an Sgd, such as Sgd.rate=0.1., got 0.1"),
+        (
+            None,
+            {"model": Mlp},
+            "model must be a model, such as Mlp.*, got <class .*Mlp.>",
+        ),
         (
             None,
             {"model": LogisticRegression(12, 3)},

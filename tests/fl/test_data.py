@@ -185,10 +185,10 @@ def test_quadratic():
             {"y_train": np.zeros((20, 1), int)},
             "y_train must be one class .* per sample, got shape .20, 1.",
         ),
-        ({"y_train": np.zeros(19, int)}, "y_train must have 20 labels, as x_train, got 19"),
+        ({"y_train": np.zeros(19, int)}, "y_train must have 20 labels, like x_train, got 19"),
         (
             {"x_test": np.zeros((10, 4))},
-            "x_test must have samples of shape .3,., as x_train, got .4,.",
+            "x_test must have samples of shape .3,., like x_train, got .4,.",
         ),
     ],
 )

@@ -30,9 +30,13 @@ def test_scalar_one_per_client_or_a_function(steps, expected, rng):
     [
         (lambda: UniformSteps(0, 3), "least must be a whole number >= 1, got 0"),
         (lambda: UniformSteps(3, 2), "most must be at least 3, the value of least, got 2"),
-        (lambda: run_parabolas(Cotaf(), steps=0), "steps in round 0 must be .*, got array.0."),
+        (lambda: run_parabolas(Cotaf(), steps=0), "steps in round 0 must be .*, got 0"),
         (lambda: run_parabolas(Cotaf(), steps=[1, 2, 3]), "one for each of the 2 clients"),
-        (lambda: run_parabolas(Cotaf(), steps=1.5), "steps in round 0 must .*, got array.1.5."),
+        (
+            lambda: max_steps((1, 50), 0, 10, np.random.default_rng()),
+            r"got \[1, 50\]; to draw them, give UniformSteps",
+        ),
+        (lambda: run_parabolas(Cotaf(), steps=1.5), "steps in round 0 must .*, got 1.5"),
     ],
 )
 def test_refused(make, message):

@@ -6,6 +6,7 @@ import inspect
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from fl import (
     Acpc,
@@ -122,3 +123,24 @@ def test_misspelt_options_are_named(name, instead, problem):
 def test_a_problem_is_asked_for(data):
     with pytest.raises(ValueError, match="problem must be a Problem.model, data, shards., got"):
         train(Cotaf(), IdealLink(), data, rounds=1)
+
+
+def test_training_takes_one_blas_thread(problem):
+    """More threads are many times slower where processors are shared."""
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    seen = set()
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        train(
+            Cotaf(),
+            IdealLink(),
+            problem,
+            rounds=1,
+            on_round=lambda number, rows: seen.update(threads()),
+            **OPTIONS,
+        )
+        assert threads() == before
+    assert seen == {1}

@@ -118,6 +118,7 @@ LABELS = np.repeat(np.arange(10), 10)
             lambda rng: partition_dirichlet(LABELS, 90, 0.01, rng),
             "concentration must be larger, .* got 0.01",
         ),
+        (lambda rng: partition_unbalanced(LABELS, [], rng), "shares must be one .*, got .."),
         (lambda rng: partition_unbalanced(LABELS, [1, 0], rng), "shares must .* got .1, 0."),
         (lambda rng: partition_unbalanced(LABELS, [1, np.inf], rng), "shares must .* got .1, inf."),
         (

@@ -36,8 +36,8 @@ def test_no_model_means_logistic_regression(data, shards):
     ("change", "message"),
     [
         ({"data": "mnist"}, "data must be a Dataset, such as load_dataset returns, got 'mnist'"),
-        ({"model": Mlp}, "model must be such as Mlp.784, 10. .*, got <class .*Mlp.>"),
-        ({"model": 3}, "model must be such as .*, got 3"),
+        ({"model": Mlp}, "model must be a model, such as Mlp.784, 10. .*, got <class .*Mlp.>"),
+        ({"model": 3}, "model must be a model, such as .*, got 3"),
         ({"model": LogisticRegression(12, 3)}, "each of the 4 classes .*, which has 3"),
         ({"shards": []}, "shards must be one list of indices per client"),
     ],

@@ -26,10 +26,16 @@ from tests.links.fixed import SIGNALS, TWO, FixedFading, relative, unit_noise
         ),
         ({"correction": "Active"}, "^correction must be .*, got 'Active'; did you mean 'active'"),
         ({"control": "zf"}, "^control must be one of 'inversion', 'mmse', got 'zf'"),
-        ({"fading": Rayleigh}, "^fading must be an object such as Rayleigh.*, got <class"),
-        ({"fading": None}, "^fading must be an object such as Rayleigh.*, got None"),
-        ({"csi": None}, "^csi must be an object such as PerfectCsi.*, got None"),
-        ({"csi": PilotCsi}, "^csi must be an object such as PerfectCsi.*, got <class"),
+        (
+            {"fading": Rayleigh},
+            "^fading must be an instance of .* such as Rayleigh.*, got <class",
+        ),
+        (
+            {"fading": None},
+            "^fading must be an instance of .* such as Rayleigh.*, got None",
+        ),
+        ({"csi": None}, "^csi must be an instance of .*such as PerfectCsi.*, got None"),
+        ({"csi": PilotCsi}, "^csi must be an instance of .*such as PerfectCsi.*, got <class"),
         (
             {"fading": FixedFading([[1.0]]), "correction": "expected"},
             "^correction must be 'active' or 'none' with FixedFading.* got 'expected'",

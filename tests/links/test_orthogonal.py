@@ -139,8 +139,14 @@ def test_carriers_and_efficiency_in_numbers(rng):
         ({"bits": 2.5}, r"^bits must be a whole number from 1 to 32, got 2\.5"),
         ({"gap_db": -1.0}, r"^gap_db must be a finite number >= 0, got -1\.0"),
         ({"max_efficiency": 0.0}, r"^max_efficiency must be a finite number > 0, got 0\.0"),
-        ({"fading": Rayleigh}, "^fading must be an object such as .*, got <class"),
-        ({"fading": None}, "^fading must be an object such as .*, got None"),
+        (
+            {"fading": Rayleigh},
+            "^fading must be an instance of .* such as .*, got <class",
+        ),
+        (
+            {"fading": None},
+            "^fading must be an instance of .* such as .*, got None",
+        ),
         ({"grid": 512}, "^grid must be an OfdmGrid, got 512"),
         (
             {"fading": Tdl("C", delay_spread=1e-6)},

@@ -75,7 +75,7 @@ def test_every_realisation_needs_a_generator_of_its_own(rng):
     def nothing(uplink, n):
         return n
 
-    message = "^rngs must be one generator of its own per realisation, got "
+    message = "^rngs must be a list of different generators, one per realisation, got "
     for rngs in ([], [rng, rng]):
         with pytest.raises(ValueError, match=message):
             realise(IdealLink(), 2, 9, rngs, nothing)

@@ -235,8 +235,14 @@ def test_pilots_that_drown_in_noise_do_no_harm(snr, rng):
         ({"csi_through_faults": 1}, "^csi_through_faults must be True or False, got 1"),
         ({"transmit": Rapp()}, r"^transmit must be a sequence of impairments.*, got Rapp"),
         ({"transmit": "rapp"}, "^transmit must be a sequence of impairments.*, got 'rapp'"),
-        ({"transmit": (Rapp,)}, r"^transmit\[0\] must be an object such as .*, got <class"),
-        ({"receive": (Adc(), 3)}, r"^receive\[1\] must be an object such as .*, got 3"),
+        (
+            {"transmit": (Rapp,)},
+            r"^transmit\[0\] must be an instance of .* such as .*, got <class",
+        ),
+        (
+            {"receive": (Adc(), 3)},
+            r"^receive\[1\] must be an instance of .* such as .*, got 3",
+        ),
         (
             {"transmit": (TimingOffset(std=1), TimingOffset(std=2))},
             r"^transmit\[1\] must be the only TimingOffset of transmit",

@@ -13,6 +13,11 @@ import otafl
 
 LAYERS = ("phy", "phy.impairments", "links", "fl", "scenarios")
 PUBLIC = {name: layer for layer in LAYERS for name in importlib.import_module(layer).__all__}
+PUBLIC |= {
+    **dict.fromkeys(("Cnn", "KerasModel", "TensorFlowModel"), "fl.autodiff"),
+    "noise_of": "links.radio",
+    "expected_mse": "links.theory",
+}
 HEAVY = ("numpy", "scipy", "pydantic", "xarray", "tensorflow", "matplotlib", *LAYERS, "figures")
 
 

@@ -236,7 +236,7 @@ def test_models_that_do_not_fit_are_refused(model, message, rng):
 
 def test_what_is_no_model_is_refused():
     with pytest.raises(
-        ValueError, match="model must be a Sionna channel model, built, got 'TDL-A'"
+        ValueError, match="model must be an instance of a Sionna channel model, got 'TDL-A'"
     ):
         SionnaFading("TDL-A")
     with pytest.raises(ValueError, match="mean_power must be a finite number > 0, got 0"):

@@ -52,3 +52,20 @@ def test_a_function_names_the_nearest_parameter():
         checked(Rounds=3)
     with pytest.raises(TypeError, match="multiple values"):
         checked(2, rounds=2)
+
+
+def test_names_from_elsewhere():
+    assert nearest("lr", ["momentum", "rate"]) == "rate"
+    assert nearest("learning_rate", ["momentum", "rate"]) == "rate"
+    assert nearest("lr", ["power"]) is None
+
+
+def test_options_by_name_only():
+    @options
+    @dataclass(frozen=True, kw_only=True)
+    class Link:
+        snr_db: float = 10.0
+
+    assert Link(snr_db=3.0).snr_db == 3.0
+    with pytest.raises(TypeError, match="^Link takes options by name, such as snr_db=...$"):
+        Link(3.0)

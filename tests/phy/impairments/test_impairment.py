@@ -69,9 +69,31 @@ def test_every_impairment_is_one():
     [
         ("transmit", Rapp(), ["transmit must be a sequence of impairments", "got Rapp("]),
         ("transmit", "rapp", ["transmit must be a sequence of impairments", "got 'rapp'"]),
-        ("transmit", ["rapp"], ["transmit[0] must be an object such as", "Rapp()", "got 'rapp'"]),
-        ("transmit", [Rapp], ["transmit[0] must be an object such as", "<class"]),
-        ("receive", [Adc(), None], ["receive[1] must be an object such as", "got None"]),
+        (
+            "transmit",
+            ["rapp"],
+            [
+                "transmit[0] must be an instance of a subclass",
+                "Rapp()",
+                "got 'rapp'",
+            ],
+        ),
+        (
+            "transmit",
+            [Rapp],
+            [
+                "transmit[0] must be an instance of a subclass",
+                "<class",
+            ],
+        ),
+        (
+            "receive",
+            [Adc(), None],
+            [
+                "receive[1] must be an instance of a subclass",
+                "got None",
+            ],
+        ),
         (
             "transmit",
             [CarrierOffset(20.0, unit="ppm")],

@@ -7,7 +7,7 @@ import tomli_w
 
 from fl import Cotaf
 from links import GaussianLink
-from phy import Rician
+from phy import Rayleigh, Rician
 from scenarios import ScenarioError, load_scenario
 from tests.scenarios import small
 from tests.scenarios.config.simple import SIMPLE, written
@@ -63,3 +63,21 @@ def test_a_dataset_beside_the_scenario_is_found_from_anywhere(data_file, monkeyp
     file.write_text(tomli_w.dumps(small.content(data_file.name)))
     monkeypatch.chdir(tmp_path)
     assert load_scenario(file).cells[0].data.name == str(data_file)
+
+
+def test_an_object_is_not_a_table():
+    with pytest.raises(ScenarioError, match="link.fading must be a table such as .*, got Rayleigh"):
+        load_scenario("quickstart", {"link.fading": Rayleigh()})
+
+
+def test_training_is_set_key_by_key():
+    """A table in its place would silently reset the other keys to their defaults."""
+    with pytest.raises(ScenarioError, match="key by key: set training.rounds, training.rate"):
+        load_scenario("quickstart", {"training": {"rounds": 5, "rate": 0.1}})
+
+
+def test_misspelt_options():
+    with pytest.raises(TypeError, match="load_scenario has no option 'rounds'; its options are"):
+        load_scenario("quickstart", rounds=3)
+    with pytest.raises(ScenarioError, match="training.lr is not a key; did you mean 'rate'"):
+        load_scenario("quickstart", {"training.lr": 0.1})

@@ -75,8 +75,8 @@ def paper(keys, accuracy):
         ),
         ({"seed": -1}, "seed must be a whole number from 0 .*, got -1"),
         ({"title": 3}, "title must be a string, got 3"),
-        ({"sweep.seed": []}, r"sweep.seed must be a list of values, .*, got \[\]"),
-        ({"sweep.seed": 3}, "sweep.seed must be a list of values, .*, got 3"),
+        ({"sweep.seed": []}, r"sweep.seed must be a list of values .*, got \[\]"),
+        ({"sweep.seed": 3}, "sweep.seed must be a list of values .*, got 3"),
         ({"sweep.seed": [1, 1]}, r"sweep.seed must be a list without duplicates, got \[1, 1\]"),
         ({"sweep.link.power": [[1, 2]]}, r"sweep.link.power: .* got \[1, 2\]; name other values"),
         (

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 
 import numpy as np
+import pytest
 
-from scenarios import load_scenario, run_study
+from scenarios import ScenarioError, load_scenario, run_study
 from scenarios.study.cellfile import CellFile
 from scenarios.study.folder import Folder
 from tests.scenarios import small
@@ -86,3 +87,9 @@ def test_a_damaged_state_of_a_batch_is_no_hindrance(finished, scenario, tmp_path
     run_study(scenario, folder, progress=False)
     check_same(finished, folder)
     assert not list((folder / "underway").iterdir())
+
+
+def test_a_scenario_is_asked_for(tmp_path):
+    with pytest.raises(ScenarioError, match="scenario must be a Scenario, .*, got 'quickstart'"):
+        run_study("quickstart", tmp_path / "out")
+    assert not (tmp_path / "out").exists()

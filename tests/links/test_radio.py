@@ -109,7 +109,7 @@ def test_a_name_like_no_option_is_answered_with_all_of_them(link):
 
 def test_options_are_given_by_name():
     for link in RADIO:
-        with pytest.raises(TypeError, match="positional"):
+        with pytest.raises(TypeError, match="takes options by name, such as snr_db="):
             link(10.0)
 
 

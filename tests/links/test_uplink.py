@@ -99,8 +99,9 @@ def test_results_keep_the_type_of_the_signals(link, dtype, rng):
     uplink = link.open(2, 9, rng)
     for size in (1.0, 1e-12, 1e10):
         signals = np.full((2, 9), size, dtype)
-        assert uplink.send(signals, 1e-12).total.dtype == dtype
-    assert uplink.send(np.ones((2, 9), np.int32), 1e-3).total.dtype == np.float64
+        assert uplink.send(signals, 1e-12, enforce=False).total.dtype == dtype
+    whole = np.ones((2, 9), np.int32)
+    assert uplink.send(whole, 1e-3, enforce=False).total.dtype == np.float64
     assert isinstance(uplink.max_gain(signals), float)
 
 

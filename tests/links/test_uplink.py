@@ -102,7 +102,7 @@ def test_results_keep_the_type_of_the_signals(link, dtype, rng):
         assert uplink.send(signals, 1e-12, enforce=False).total.dtype == dtype
     whole = np.ones((2, 9), np.int32)
     assert uplink.send(whole, 1e-3, enforce=False).total.dtype == np.float64
-    assert isinstance(uplink.max_gain(signals), float)
+    assert isinstance(uplink.max_gain(whole), float)
 
 
 @pytest.mark.parametrize("link", LIMITED, ids=lambda link: type(link).__name__)

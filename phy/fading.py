@@ -28,12 +28,13 @@ import numpy as np
 from otafl._base.arrays import ComplexArray, Float32Array, FloatArray, IntArray, Rng
 from otafl._base.decibels import from_db
 from otafl._base.names import options
-from otafl._base.validation import assign, choice, number
+from otafl._base.validation import OptionError, assign, choice, number
 from phy.phasors import phasors
 from phy.randomness import complex_normal, device_key, device_stream
 
 SPEED_OF_LIGHT = 299_792_458.0  # [m/s]
 NUM_SINUSOIDS = 128
+LONGEST_SPREAD = 0.01  # [s], a hundred times that of the largest valleys
 LOS_ANGLE = np.pi / 4  # between a client's movement and its line of sight, as in Sionna's TDL
 
 
@@ -285,6 +286,15 @@ class Rician(DelayLine):
         return Profile(np.zeros(1), np.array([1 - share]), share)
 
 
+def checked_delay_spread(value: float) -> float:
+    """Return a delay spread [s]; refuse one that must be meant in nanoseconds."""
+    spread = number("delay_spread", value, least=0)
+    if spread > LONGEST_SPREAD:
+        hint = f"; did you mean {value:g}e-9?"
+        raise OptionError("delay_spread", f"in seconds, at most {LONGEST_SPREAD:g}", value, hint)
+    return spread
+
+
 @options
 @dataclass(frozen=True)
 class Tdl(DelayLine):
@@ -310,7 +320,7 @@ class Tdl(DelayLine):
         assign(
             self,
             model=choice("model", self.model, ("A", "B", "C", "D", "E")),
-            delay_spread=number("delay_spread", self.delay_spread, least=0),
+            delay_spread=checked_delay_spread(self.delay_spread),
         )
 
     @cached_property
@@ -322,11 +332,8 @@ class Tdl(DelayLine):
 
 @lru_cache
 def _tdl_table(model: str) -> tuple[FloatArray, FloatArray, float]:
-    """Return normalised delays, diffuse powers and specular power from the files Sionna ships.
-
-    The files are found without importing Sionna, and so without waiting for TensorFlow.
-    """
-    spec = importlib.util.find_spec("sionna")
+    """Return normalised delays, diffuse powers and specular power from the files Sionna ships."""
+    spec = importlib.util.find_spec("sionna")  # without waiting for TensorFlow
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError("Tdl needs Sionna: pip install 'sionna-no-rt>=1.2.2,<2'")
     root = Path(spec.submodule_search_locations[0])

@@ -277,3 +277,10 @@ def test_impossible_channels_are_refused_by_name_and_value(build, message):
 def test_a_misspelt_option_is_refused_with_the_nearest_name(build, message):
     with pytest.raises(TypeError, match=message):
         build()
+
+
+@pytest.mark.parametrize("spread", [100, 30.0])
+def test_a_delay_spread_in_nanoseconds_is_refused(spread):
+    message = f"must be in seconds, at most 0.01, got {spread}; did you mean {spread:g}e-9"
+    with pytest.raises(ValueError, match=message):
+        Tdl("A", delay_spread=spread)

@@ -48,7 +48,7 @@ def estimate_constants(
     ValueError
         If the run has no rounds.
     """
-    if not len(history):
+    if not history.num_rounds:
         raise OptionError("history", "a run with at least one round", history)
     model, clients = problem.model, ClientData(problem)
     decay = history.sgd.weight_decay

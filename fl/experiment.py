@@ -28,6 +28,9 @@ from fl.sgd import Sgd
 from fl.streams import Purpose, stream
 from otafl._base.validation import OutOfRangeError
 
+TESTS = ("squared_gradient_norm", "test_loss", "test_accuracy")
+"""The metrics of rounds with a test."""
+
 
 class DivergenceWarning(UserWarning):
     """A run has stopped because its model diverged."""
@@ -85,6 +88,7 @@ class Experiment:
 
     runs: Sequence[tuple[Algorithm, LinkSource]]
     problem: Problem
+    rounds: int
     sgd: Sgd
     steps: Steps
     seed: int
@@ -113,6 +117,21 @@ class Experiment:
             sample, _ = clients.batch_of(clients.shards[0][:1])
             self.problem.check_scores(model.scores(self._start[None, None], sample).shape[-2])
         return State(0, tuple(RunState(self._start) for _ in self.runs))
+
+    def retest(self, state: State) -> None:
+        """Make the tests of a saved state those of this experiment, which may be of another length.
+
+        They can differ in the last round only: a run that ended there has tested it, and one that
+        was interrupted there may not have. In the latter case the gradient remains NaN, because
+        the model before the round was not saved.
+        """
+        number = state.number - 1
+        last = [run for run in state.runs if run.rows and len(run.rows) == state.number]
+        if not self._tests(number):
+            for run in last:
+                run.rows[-1].update(dict.fromkeys(TESTS, np.array(np.nan)))
+        elif any(np.isnan(run.rows[-1]["test_loss"]) for run in last):
+            self._test(number, last)
 
     def next(self, state: State) -> State:
         """Return the state after one more round of every run that has not diverged."""
@@ -211,9 +230,13 @@ class Experiment:
             (*run.rows, row),
         )
 
+    def _tests(self, number: int) -> bool:
+        """Return whether round ``number`` is tested."""
+        return (number + 1) % self.test_every == 0 or number + 1 == self.rounds
+
     def _squared_gradient_norms(self, number: int, models: NDArray) -> NDArray:
         """Return ||grad F||^2 over all data [S], NaN in rounds in which it is not measured."""
-        if not self.measure_gradient or (number + 1) % self.test_every:
+        if not (self.measure_gradient and self._tests(number)):
             return np.full(len(models), np.nan)
         decay = self.sgd.weight_decay
         each = client_gradients(self.problem.model, self.clients, models, decay)
@@ -222,7 +245,7 @@ class Experiment:
     def _test(self, number: int, runs: list[RunState]) -> None:
         """Add loss and accuracy on the test set to the rows of the round."""
         loss = accuracy = np.full(len(runs), np.nan)
-        if runs and (number + 1) % self.test_every == 0:
+        if runs and self._tests(number):
             models = np.array([run.model for run in runs])
             labels = self.problem.data.y_test
             loss, accuracy = self.problem.model.test(models, self._test_features, labels)

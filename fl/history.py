@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Round
+from fl.identity import description
 from fl.local import Trained
-from fl.metrics import METRICS
+from fl.metrics import METRICS, WEIGHT
 from fl.sgd import Sgd
+from otafl._base.files import replacing
 from otafl._base.names import did_you_mean
-from otafl._base.validation import integer
+from otafl._base.validation import OptionError, choice, integer
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
 Row = dict[str, NDArray]
 """The metrics of one round of one run, by name."""
 
 
 @dataclass(frozen=True, eq=False)
-class History:
-    """The record of a run.
+class History(Mapping[str, NDArray]):
+    """The record of a run: a mapping from the names of its metrics to arrays.
 
-    ``history[name]`` is a metric and ``len(history)`` the number of rounds.
+    ``history[name]`` is a metric, and ``dict(history)`` has all of them. A run that diverged in its
+    first round has none.
 
     Parameters
     ----------
@@ -58,9 +68,9 @@ class History:
     diverged: str | None = None
 
     def __repr__(self) -> str:
-        rounds = f"{len(self)} round{'' if len(self) == 1 else 's'}"
+        rounds = f"{self.num_rounds} round{'' if self.num_rounds == 1 else 's'}"
         parts = [type(self.algorithm).__name__, rounds]
-        if len(self):
+        if self.num_rounds:
             accuracy = self.final_accuracy(1)
             parts += [] if np.isnan(accuracy) else [f"accuracy {accuracy:.1%}"]
             parts += [
@@ -78,7 +88,19 @@ class History:
             raise KeyError(f"{name!r}: {known}{did_you_mean(name, self.metrics)}")
         return self.metrics[name]
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
     def __len__(self) -> int:
+        return len(self.metrics)
+
+    # a mapping would compare its arrays with ==, which has no truth value
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def num_rounds(self) -> int:
+        """Number of rounds that the run completed."""
         return len(self.metrics["rate"]) if self.metrics else 0
 
     def final_accuracy(self, rounds: int = 10) -> float:
@@ -98,6 +120,96 @@ class History:
         tested = self.metrics.get("test_accuracy", np.empty(0))[-rounds:]
         tested = tested[~np.isnan(tested)]
         return float(tested.mean()) if len(tested) else float("nan")
+
+    def to_xarray(self) -> xr.Dataset:
+        """Return the metrics and the client weights as a dataset.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables as in :data:`fl.metrics.METRICS`, and ``weight``, with dimensions ``round``
+            (from 1), ``client`` and ``symbol``. Each has the attributes ``long_name``, ``units``
+            and ``description``. The attributes of the dataset are ``algorithm`` and ``diverged``,
+            which is empty if the run did not diverge.
+        """
+        import xarray as xr
+
+        pairs = [*((METRICS[name], array) for name, array in self.items()), (WEIGHT, self.weights)]
+        numbers = np.arange(1, self.num_rounds + 1)
+        return xr.Dataset(
+            {metric.name: (metric.dims, array, metric.attributes) for metric, array in pairs},
+            {"round": ("round", numbers, {"long_name": "round", "units": "1"})},
+            {"algorithm": description(self.algorithm), "diverged": self.diverged or ""},
+        )
+
+    def to_dataframe(self, per: str = "round") -> pd.DataFrame:
+        """Return the metrics that have one value per round, per client or per OFDM symbol.
+
+        Parameters
+        ----------
+        per : str
+            ``"round"`` (default) for the metrics with one value per round, ``"client"`` or
+            ``"symbol"`` for those with one value per round and client or symbol.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One column per metric. The index is ``round``, from 1; with ``"client"`` or
+            ``"symbol"`` it is (``round``, ``client``) or (``round``, ``symbol``), the latter two
+            from 0.
+
+        Examples
+        --------
+        >>> from fl import Cotaf, Sgd, train
+        >>> from fl.quadratic import default_quadratic
+        >>> from links import IdealLink
+        >>> history = train(Cotaf(), IdealLink(), default_quadratic(), rounds=3, sgd=Sgd(0.05, 10))
+        >>> history.to_dataframe().index.tolist()
+        [1, 2, 3]
+        >>> steps = history.to_dataframe("client")["steps"].unstack()  # a column per client
+        """
+        choice("per", per, ("round", "client", "symbol"))
+        dims = tuple(dict.fromkeys(("round", per)))
+        dataset = self.to_xarray()
+        others = [name for name, variable in dataset.data_vars.items() if variable.dims != dims]
+        return dataset.drop_vars(others).to_dataframe()
+
+    def save(self, path: str | Path) -> None:
+        """Write the metrics to a file, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            A NetCDF file with all of :meth:`to_xarray` if it ends in ``.nc``; a table of
+            :meth:`to_dataframe`, with one row per round, if it ends in ``.csv``.
+
+        Raises
+        ------
+        ValueError
+            If the name ends otherwise.
+        OSError
+            If the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix == ".nc":
+            content = _netcdf(self.to_xarray())
+        elif path.suffix == ".csv":
+            content = self.to_dataframe().to_csv().encode()
+        else:
+            raise OptionError("path", "a file name that ends in .nc or .csv", str(path))
+        try:
+            with replacing(path) as file:
+                file.write(content)
+        except OSError as error:
+            raise OSError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _netcdf(dataset: xr.Dataset) -> bytes:
+    """Return the content of a NetCDF file; not every version of xarray can write to memory."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "history.nc")
+        dataset.to_netcdf(file, engine="h5netcdf")
+        return file.read_bytes()
 
 
 def _metrics_listed() -> str:

@@ -29,13 +29,14 @@ def digest(*arrays: NDArray) -> str:
 def description(thing: Any) -> str:
     """Describe settings, algorithms, links or functions, with everything that they hold.
 
-    A function is identified by its code and its closure, not by the globals that it looks up.
+    A function is identified by its code and its closure, not by the globals that it looks up, a
+    dataclass by the fields that it is compared by.
 
     >>> description([1, np.float64(0.5), "a"])
     "[1, 0.5, 'a']"
     """
     if is_dataclass(thing):
-        held = {field.name: getattr(thing, field.name) for field in fields(thing)}
+        held = {field.name: getattr(thing, field.name) for field in fields(thing) if field.compare}
     elif type(thing).__repr__ is not object.__repr__:
         return _without_addresses(repr(thing))
     else:  # other attributes may be objects of any library

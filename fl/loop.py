@@ -99,7 +99,7 @@ def train_together(
     typed("problem", problem, Problem, "a Problem(model, data, shards)")
     typed("sgd", sgd, Sgd, "an Sgd, such as Sgd(rate=0.1)")
     experiment = Experiment(
-        list(runs), problem, sgd, steps, seed, round_period, test_every, measure_gradient
+        list(runs), problem, rounds, sgd, steps, seed, round_period, test_every, measure_gradient
     )
     state = experiment.initial_state()
     file = None
@@ -114,6 +114,7 @@ def train_together(
             threadpool_limits(1, "blas"),  # more threads are slower with matrices this small
             progress_line("training", state.number, rounds, progress) as show,
         ):
+            experiment.retest(state)
             while state.number < rounds and not state.stopped:
                 state = experiment.next(state)
                 rows = [None if run.diverged else run.rows[-1] for run in state.runs]
@@ -168,13 +169,13 @@ def train(
         Time from the beginning of one round to that of the next, in seconds; 0.1 by default. Links
         whose channels change with time are opened at multiples of it.
     test_every : int
-        Number of rounds between tests, 1 by default; the last round is tested only if its number is
-        a multiple of this.
+        Number of rounds between tests, 1 by default; the last round is always tested.
     measure_gradient : bool
         Whether to measure the full gradient as well, in rounds with a test; False by default.
     checkpoint : str or Path, optional
         File to which the state is saved twice a minute, on interruption and at the end. A run that
-        finds it resumes from there.
+        finds it resumes from there, also with more ``rounds``, and has the same result as one that
+        never stopped.
     progress : bool
         Whether to show a progress bar, on terminals only; True by default.
     on_round : callable, optional

@@ -60,6 +60,11 @@ class Metric:
         """The label with its unit in square brackets."""
         return f"{self.label} [{self.unit}]" if self.unit else self.label
 
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of its xarray variable; the unit of dimensionless metrics is ``"1"``."""
+        return {"long_name": self.label, "units": self.unit or "1", "description": self.meaning}
+
 
 def _table(metrics: Iterable[Metric]) -> Mapping[str, Metric]:
     return MappingProxyType({metric.name: metric for metric in metrics})

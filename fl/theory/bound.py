@@ -166,7 +166,7 @@ def theorem2_of(
     ValueError
         If the theorem does not apply to the run; the message says why.
     """
-    if not len(history):
+    if not history.num_rounds:
         raise ValueError("Theorem 2 does not apply to this run: it has no rounds")
     scaled_down = int(history["scaled_down"].sum())
     partial = int((history["active_fraction"] < 1).any(axis=1).sum())

@@ -41,6 +41,47 @@ def test_resumed_run_equals_uninterrupted_run(algorithm, stop, problem, tmp_path
     assert list(tmp_path.iterdir()) == [file]
 
 
+def check_identical(one, other):
+    """Values, places of NaN and types."""
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name], name, strict=True)
+    np.testing.assert_array_equal(one.model, other.model, strict=True)
+
+
+@pytest.mark.parametrize("ends", [(5, 9), (1, 9), (4, 9), (5, 7, 9), (5, 5, 9), (5, 10)])
+def test_continued_run_equals_one_of_that_length(ends, problem, tmp_path):
+    """Its last rounds on the way are tested only if a multiple of ``test_every``."""
+    runs = [(Cotaf(), OfdmLink(entry_snr_db=10.0)), (FedAvg(), GaussianLink(snr_db=0.0))]
+    options = {**OPTIONS, "test_every": 2, "measure_gradient": True}
+    for rounds in ends:
+        whole = train_together(runs, problem, rounds=rounds, **options)
+        parts = train_together(
+            runs, problem, rounds=rounds, checkpoint=tmp_path / "run.npz", **options
+        )
+        for one, other in zip(whole, parts, strict=True):
+            check_identical(one, other)
+            expected = sorted({*range(2, rounds + 1, 2), rounds})
+            for name in ("test_loss", "test_accuracy", "squared_gradient_norm"):
+                assert (1 + np.flatnonzero(~np.isnan(other[name]))).tolist() == expected
+
+
+def test_run_that_ends_where_it_was_interrupted_is_tested(problem, tmp_path):
+    def interrupt(number, rows):
+        if number == 4:
+            raise KeyboardInterrupt
+
+    arguments = (Cotaf(), GaussianLink(), problem)
+    options = {**OPTIONS, "test_every": 3, "checkpoint": tmp_path / "run.npz"}
+    with pytest.raises(KeyboardInterrupt):
+        train(*arguments, rounds=9, on_round=interrupt, **options)
+    with np.load(options["checkpoint"]) as saved:
+        assert np.isnan(saved["0/rows/test_loss"]).tolist() == [True, True, False, True, True]
+    shorter = train(*arguments, rounds=5, **options)
+    check_identical(train(*arguments, rounds=5, **{**options, "checkpoint": None}), shorter)
+    longer = train(*arguments, rounds=9, **options)
+    check_identical(train(*arguments, rounds=9, **{**options, "checkpoint": None}), longer)
+
+
 def test_interrupted_run_resumes(problem, tmp_path):
     file = tmp_path / "run.npz"
 
@@ -169,7 +210,7 @@ def test_diverged_run_stays_diverged(tmp_path):
         first = train_together(*arguments, rounds=30, **options)
     longer = train_together(*arguments, rounds=35, **options)
     check_same(first[0], longer[0])
-    assert len(longer[1]) == 35
+    assert longer[1].num_rounds == 35
 
 
 class ErrorFeedback(Algorithm):
@@ -214,3 +255,24 @@ def test_a_directory_is_no_checkpoint(problem, tmp_path):
     with pytest.raises(CheckpointError, match=f"must be a file, got the directory {tmp_path}"):
         train(Cotaf(), IdealLink(), problem, rounds=1, checkpoint=tmp_path, **OPTIONS)
     assert tmp_path.is_dir()
+
+
+class FallsBehind(Algorithm):
+    """Diverges in round 2."""
+
+    def aggregate(self, current, plan, updates, steps):
+        received = current.uplink.send(updates, 1.0)
+        model = current.model * (np.inf if current.number == 2 else 1)
+        return Outcome(model + received.total.astype(current.model.dtype), received, 1.0)
+
+
+@pytest.mark.filterwarnings("ignore::fl.DivergenceWarning", "ignore::RuntimeWarning")
+def test_the_tests_of_a_run_that_diverged_earlier_are_left_alone(problem, tmp_path):
+    """It ended after two rounds, the second of which was tested."""
+    runs = [(Cotaf(), IdealLink()), (FallsBehind(), IdealLink())]
+    options = {**OPTIONS, "test_every": 2}
+    file = tmp_path / "run.npz"
+    for rounds in (5, 9):
+        _, behind = train_together(runs, problem, rounds=rounds, checkpoint=file, **options)
+        assert behind.num_rounds == 2
+        assert np.isnan(behind["test_loss"]).tolist() == [True, False]

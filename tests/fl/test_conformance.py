@@ -209,7 +209,7 @@ def test_rounds_on_a_moving_channel_do_not_overlap(moving):
     """Round 1 lasts 0.3 s, and round 2 begins 0.2 s later: refused if the channel moves."""
     problem = default_quadratic()
     options = {"round_period": 0.2, "sgd": Sgd(0.01, 10)}
-    assert len(train(Careless(), Slow(moving), problem, rounds=1, **options)) == 1
+    assert train(Careless(), Slow(moving), problem, rounds=1, **options).num_rounds == 1
     if moving:
         message = "round_period must be at least 0.3 s, the airtime of round 1, got 0.2: the chan"
         with pytest.raises(ValueError, match=message):

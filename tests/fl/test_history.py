@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import xarray as xr
 
 from fl import Cotaf, History, train
 from fl.metrics import METRICS
@@ -81,3 +85,106 @@ def test_an_unknown_metric_is_named(problem):
         run["test_acuracy"]
     with pytest.raises(ValueError, match="rounds must be a whole number >= 1, got 0"):
         run.final_accuracy(0)
+
+
+@pytest.fixture(scope="module")
+def run(problem):
+    link = OfdmLink(grid=GRID, fading=Rayleigh())
+    return train(Cotaf(), link, problem, rounds=3, test_every=2, **OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def empty(run):
+    """A run that diverged in its first round."""
+    return replace(run, metrics={}, diverged="the run diverged in round 0: ...")
+
+
+def test_a_history_is_a_mapping(run, empty):
+    assert isinstance(run, Mapping)
+    assert list(run) == list(run.keys()) == list(METRICS)
+    assert len(run) == len(METRICS)
+    assert "gain" in run
+    assert "gian" not in run
+    assert run.get("gain") is run["gain"]
+    assert run.get("gian") is None
+    assert all(dict(run)[name] is values for name, values in run.items())
+    assert run.num_rounds == 3
+    assert run
+    assert (len(empty), empty.num_rounds, list(empty)) == (0, 0, [])
+    assert not empty
+
+
+def test_a_history_equals_itself_only(run):
+    assert run in [run]
+    assert run in {run}
+    assert run != replace(run)
+
+
+def test_a_dataset_has_all_metrics(run):
+    dataset = run.to_xarray()
+    assert dict(dataset.sizes) == {"round": 3, "client": 4, "symbol": 5}
+    assert dataset["round"].values.tolist() == [1, 2, 3]
+    assert list(dataset.data_vars) == [*METRICS, "weight"]
+    for name, metric in METRICS.items():
+        assert dataset[name].dims == metric.dims
+        assert dataset[name].attrs == metric.attributes
+        np.testing.assert_array_equal(dataset[name].values, run[name], strict=True)
+    np.testing.assert_array_equal(dataset["weight"].values, run.weights)
+    assert dataset.attrs == {"algorithm": "fl.cotaf.Cotaf(server_step=1.0)", "diverged": ""}
+
+
+@pytest.mark.parametrize(
+    ("per", "index"),
+    [
+        ("round", [1, 2, 3]),
+        ("client", [(t, i) for t in (1, 2, 3) for i in range(4)]),
+        ("symbol", [(t, n) for t in (1, 2, 3) for n in range(5)]),
+    ],
+)
+def test_frames(run, per, index):
+    frame = run.to_dataframe(per)
+    dims = ("round",) if per == "round" else ("round", per)
+    assert tuple(frame.index.names) == dims
+    assert frame.index.tolist() == index
+    assert list(frame) == [name for name, metric in METRICS.items() if metric.dims == dims]
+    for name in frame:
+        np.testing.assert_array_equal(frame[name], run[name].ravel())
+
+
+def test_a_frame_of_something_else_is_refused(run):
+    with pytest.raises(ValueError, match="per must be one of 'round', .*, got 'clients'; did you"):
+        run.to_dataframe("clients")
+
+
+def test_a_history_is_saved_as_netcdf(run, empty, tmp_path):
+    for history in (run, empty):
+        history.save(tmp_path / "run.nc")
+        assert xr.load_dataset(tmp_path / "run.nc").identical(history.to_xarray())
+    assert [file.name for file in tmp_path.iterdir()] == ["run.nc"]
+    stored = xr.load_dataset(tmp_path / "run.nc")
+    assert stored.sizes["round"] == 0
+    assert stored.attrs["diverged"] == empty.diverged
+
+
+def test_a_history_is_saved_as_csv(run, empty, tmp_path):
+    run.save(str(tmp_path / "run.csv"))
+    table = np.genfromtxt(tmp_path / "run.csv", delimiter=",", names=True)
+    frame = run.to_dataframe().reset_index()
+    assert list(table.dtype.names) == list(frame)
+    for name in frame:
+        np.testing.assert_array_equal(table[name].astype(frame[name].dtype), frame[name])
+    empty.save(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text() == "round\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["run.csv"]
+
+
+@pytest.mark.parametrize("name", ["run.npz", "run", "csv"])
+def test_other_formats_are_refused(run, name, tmp_path):
+    with pytest.raises(ValueError, match=f"path must be a .* ends in .nc or .csv, got '.*{name}'"):
+        run.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_be_written(run, tmp_path):
+    with pytest.raises(OSError, match="nowhere.run.nc cannot be written: No such file"):
+        run.save(tmp_path / "nowhere" / "run.nc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -73,3 +74,13 @@ def test_the_same_in_every_process():
         for _ in range(2)
     }
     assert len(texts) == 1
+
+
+def test_fields_that_are_not_compared_do_not_count():
+    @dataclass(frozen=True)
+    class Recording:
+        sha256: str
+        file: str = field(compare=False)
+
+    assert description(Recording("ab", "/here/a")) == description(Recording("ab", "/there/b"))
+    assert description(Recording("ab", "/a")) != description(Recording("cd", "/a"))

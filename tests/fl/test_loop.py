@@ -87,6 +87,20 @@ def test_metrics_are_those_of_the_rounds(problem):
 
 
 @pytest.mark.parametrize(
+    ("rounds", "tested"), [(1, [1]), (3, [3]), (4, [3, 4]), (6, [3, 6]), (8, [3, 6, 8])]
+)
+def test_the_last_round_is_always_tested(rounds, tested, problem):
+    seen = []
+    history = train(
+        Cotaf(), IdealLink(), problem, rounds=rounds, test_every=3, measure_gradient=True,
+        on_round=lambda number, rows: seen.append(float(rows[0]["test_accuracy"])), **OPTIONS,
+    )  # fmt: skip
+    for name in ("test_accuracy", "test_loss", "squared_gradient_norm"):
+        assert (1 + np.flatnonzero(~np.isnan(history[name]))).tolist() == tested
+    np.testing.assert_array_equal(seen, history["test_accuracy"])
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"rounds": 0}, "rounds must be a whole number >= 1, got 0"),

@@ -54,6 +54,15 @@ def test_axis_labels_have_units():
     assert Metric("x", ("round",), "delay", "A delay.", "s").axis_label == "delay [s]"
 
 
+def test_attributes_have_units():
+    assert METRICS["airtime"].attributes["units"] == "s"
+    assert METRICS["test_accuracy"].attributes == {
+        "long_name": "test accuracy",
+        "units": "1",
+        "description": METRICS["test_accuracy"].meaning,
+    }
+
+
 def test_the_table_cannot_be_changed():
     with pytest.raises(TypeError):
         METRICS["own"] = np.nan

@@ -1,10 +1,12 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, and digests of their content."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,3 +27,18 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def data_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file that may be large; it is read again only if it has changed."""
+    return _sha256(path, path.stat().st_mtime_ns, path.stat().st_size)
+
+
+@lru_cache
+def _sha256(path: Path, changed: int, size: int) -> str:
+    return file_sha256(path)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Cotaf, FedAvg, FedNova
-from scenarios.config.parts import mirror, one_of
+from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova
+from scenarios.config.catalogue import Catalogue
+from scenarios.config.parts import TABLES, field_type
+from scenarios.config.tables import Choice
 
-ALGORITHMS: Any = one_of(
-    mirror(Acpc, "name", "acpc"),
-    mirror(Cotaf, "name", "cotaf"),
-    mirror(FedAvg, "name", "fedavg"),
-    mirror(FedNova, "name", "fednova"),
-)
+ALGORITHMS = Catalogue("algorithm", "name", must=Algorithm)
 """The algorithms that a scenario can choose; a new one needs a line here."""
+
+TABLES[Algorithm] = Choice(ALGORITHMS)
+ALGORITHM: Any = field_type(TABLES[Algorithm])
+
+ALGORITHMS.add("acpc", Acpc)
+ALGORITHMS.add("cotaf", Cotaf)
+ALGORITHMS.add("fedavg", FedAvg)
+ALGORITHMS.add("fednova", FedNova)

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any
 
 from pydantic import model_validator
 
 from fl import Problem
 from otafl._base.validation import integer
-from scenarios.config.algorithm import ALGORITHMS
+from scenarios.config.algorithm import ALGORITHM
 from scenarios.config.data import DATA, Quadratics
-from scenarios.config.link import LINKS
-from scenarios.config.model import MODELS, QuadraticConfig
-from scenarios.config.parts import Part, checked
+from scenarios.config.link import LINK
+from scenarios.config.model import MODEL, QuadraticConfig
+from scenarios.config.parts import Part, checked, field_type
+from scenarios.config.tables import One
 from scenarios.config.training import TrainingConfig
 
+_TRAINING: Any = field_type(One(TrainingConfig))
 _SEED: Any = checked(integer, least=0, most=2**63 - 1)
+DIGEST_LENGTH = 20  # hexadecimal digits: two of a million cells agree with a chance of 4e-13
 
 
 class Cell(Part):
     """One run: everything that it depends on."""
 
     data: DATA
-    model: MODELS
-    algorithm: ALGORITHMS
-    link: LINKS
-    training: TrainingConfig = TrainingConfig()
+    model: MODEL
+    algorithm: ALGORITHM
+    link: LINK
+    training: _TRAINING = TrainingConfig()
     seed: _SEED = 0
 
     @model_validator(mode="after")
@@ -42,6 +47,20 @@ class Cell(Part):
         """Return what is equal for cells that train on the same minibatches."""
         return self.seed, self.data, self.model, self.training
 
+    def digest(self) -> str:
+        """Return what tells this run from all others, however its options were given."""
+        canonical = json.dumps(_canonical(self.identity()), sort_keys=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:DIGEST_LENGTH]
+
     def problem(self) -> Problem:
         """Return the learning problem."""
         return self.data.problem(self.model, self.seed)
+
+
+def _canonical(value: Any) -> Any:
+    """Return settings in which numbers that are equal are written alike."""
+    if isinstance(value, dict):
+        return {name: _canonical(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_canonical(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,35 +1,40 @@
-"""The table ``data`` of a scenario: a dataset, and how it is divided among the clients."""
+"""The table ``data`` of a scenario: a dataset, and how it is divided among the clients.
+
+A user-defined dataset is a dataclass with a method ``load()`` that returns a :class:`fl.Dataset`,
+a user-defined partition one with a method ``shards(data, rng)`` that returns the indices of the
+samples of each client. The options of both stand in the table.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import create_model, model_validator
 
 from fl import Dataset, Problem, load_dataset
 from fl.data import KERAS_NAMES
 from fl.partition import Shards, partition_by_label, partition_dirichlet, partition_unbalanced
 from fl.quadratic import default_quadratic
 from fl.streams import Purpose, stream
-from otafl._base.validation import OptionError, number
+from otafl._base.files import data_sha256
+from otafl._base.validation import OptionError, number, typed
+from scenarios.config.catalogue import Catalogue
+from scenarios.config.code import Code, UserClass, is_reference
 from scenarios.config.model import COUNT
-from scenarios.config.parts import Part, checked, one_of
+from scenarios.config.options import text
+from scenarios.config.parts import Part, checked, construction, field_type, mirror, written
+from scenarios.config.tables import Choice
 
 DATASETS = ("mnist", "quadratic", *KERAS_NAMES)
 """Names that are never files, even if a file of that name exists."""
-
-
-def _text(name: str, given: Any) -> str:
-    if not isinstance(given, str):
-        raise OptionError(name, "a string", given)
-    return given
 
 
 def _shares(name: str, given: Any) -> list[float]:
@@ -38,7 +43,7 @@ def _shares(name: str, given: Any) -> list[float]:
     return [number(f"{name}[{i}]", each, above=0) for i, each in enumerate(given)]
 
 
-_TEXT: Any = checked(_text)
+_TEXT: Any = checked(text)
 _SHARES: Any = checked(_shares)
 _POSITIVE: Any = checked(number, above=0)
 
@@ -49,18 +54,19 @@ def files_digest(path: Path) -> str:
     total = hashlib.sha256()
     for file in files:
         if file.is_file():
-            total.update(_file_digest(file, file.stat().st_mtime_ns, file.stat().st_size))
+            total.update(bytes.fromhex(data_sha256(file)))
     return total.hexdigest()
 
 
-@lru_cache
-def _file_digest(path: Path, changed: int, size: int) -> bytes:
-    return hashlib.sha256(path.read_bytes()).digest()
+_latest: dict[str, Dataset] = {}
 
 
-@lru_cache(maxsize=1)
-def _dataset(name: str) -> Dataset:
-    return load_dataset(name)
+def _cached(identity: str, load: Callable[[], Dataset]) -> Dataset:
+    """Load a dataset, unless it is the one that was loaded last."""
+    if identity not in _latest:
+        _latest.clear()
+        _latest[identity] = load()
+    return _latest[identity]
 
 
 class PartitionConfig(Part):
@@ -73,8 +79,13 @@ class PartitionConfig(Part):
     sha256 : str
         Digest of a dataset in files, filled in automatically: a study is never continued with
         other data.
+    source : type
+        The user's class, if the dataset is one.
     """
 
+    file_key: ClassVar[str] = "name"
+    not_files: ClassVar[tuple[str, ...]] = DATASETS
+    source: ClassVar[Any] = None
     name: _TEXT = "mnist"
     sha256: _TEXT = ""
 
@@ -83,7 +94,11 @@ class PartitionConfig(Part):
     def _identify(cls, table: Any) -> Any:
         """Make a dataset in files the same from wherever a study is resumed, or refuse it."""
         name = table.get("name") if isinstance(table, Mapping) else None
-        if not isinstance(name, str) or name in DATASETS or not os.path.exists(name):
+        if not isinstance(name, str):
+            return table
+        if table.get("sha256") and (name in DATASETS or is_reference(name)):
+            raise ValueError(f"sha256 must be left out for {name!r}, which is not a file")
+        if name in DATASETS or not os.path.exists(name):
             return table
         path = Path(name).resolve()
         found = files_digest(path)
@@ -92,11 +107,38 @@ class PartitionConfig(Part):
             raise ValueError(f"{name} has changed: its sha256 was {expected}, and is now {found}")
         return {**table, "name": str(path), "sha256": found}
 
+    @model_validator(mode="after")
+    def _validate_source(self) -> PartitionConfig:
+        """Let a user-defined dataset validate its options."""
+        with construction(self.code):
+            if self.source is not None:
+                self._built(self.source)
+        return self
+
+    def _built(self, target: Any) -> Any:
+        """Return an object of a user's class with the options that it has here."""
+        return target(**self._options(target))
+
+    def _options(self, target: Any) -> dict[str, Any]:
+        names = [each.name for each in fields(target) if each.init] if is_dataclass(target) else []
+        return {name: getattr(self, name) for name in names}
+
+    def dataset(self) -> Dataset:
+        """Return the dataset."""
+        if self.source is None:
+            return _cached(f"{self.name} {self.sha256}", lambda: load_dataset(self.name))
+        options = written(sorted(self._options(self.source).items()))
+        data = _cached(
+            f"{self.name} {self.code} {options}", lambda: self._built(self.source).load()
+        )
+        typed(f"the result of {self.name}.load()", data, Dataset, "an otafl.Dataset")
+        return data
+
     def problem(self, model: Any, seed: int) -> Problem:
         """Return the learning problem for a model config; ``seed`` determines the partition."""
-        data = _dataset(self.name)
+        data = self.dataset()
         shards = self.shards(data, stream(seed, 0, Purpose.PARTITION))
-        return Problem(model.build(data), data, shards)
+        return Problem(model.build(data, seed), data, shards)
 
     @abstractmethod
     def shards(self, data: Dataset, rng: np.random.Generator) -> Shards:
@@ -150,5 +192,61 @@ class Quadratics(Part):
         return default_quadratic(self.clients, self.size)
 
 
-DATA: Any = one_of(ByLabel, ByDirichlet, Unbalanced, Quadratics)
+class UserPartition(PartitionConfig):
+    """Shards that a user's class makes."""
+
+    target: ClassVar[Any]
+
+    @model_validator(mode="after")
+    def _validate_target(self) -> UserPartition:
+        """Let the class validate its options."""
+        with construction(self.code):
+            self._built(self.target)
+        return self
+
+    def shards(self, data: Dataset, rng: np.random.Generator) -> Shards:
+        """Return the indices of the samples of each client."""
+        return self._built(self.target).shards(data, rng)
+
+
+def _partition_of_user(user: UserClass, name: str) -> type[Part]:
+    target, code = user.target, user.sha256
+    return mirror(target, "partition", name, code=code, base=UserPartition)
+
+
+def _with_dataset(kind: type[Part], table: Mapping[str, Any], code: Code) -> type[Part]:
+    """Return the config of a partition, and of a user-defined dataset if the table has one."""
+    name = table.get("name")
+    if not SOURCES.is_users(name):
+        return kind
+    source = SOURCES.find(name, code)
+    if not issubclass(kind, PartitionConfig):
+        raise OptionError("partition", "one for a dataset", kind.choice)
+    taken = set(source.model_fields) & set(kind.model_fields) - {"name"}
+    if taken:
+        must = f"a class whose options have other names than {', '.join(sorted(taken))}"
+        raise OptionError("name", must, name)
+    return _combined(kind, source)
+
+
+@lru_cache
+def _combined(kind: type[Part], source: type[Part]) -> type[Part]:
+    """Return the config with the options of a partition and of a user-defined dataset."""
+    options: dict[str, Any] = {
+        option: (Annotated[(Any, *field.metadata)] if field.metadata else Any, field)
+        for option, field in source.model_fields.items()
+        if option != "name"
+    }
+    config = create_model(f"{kind.__name__}OfUser", __base__=kind, **options)
+    config.source = source.target  # type: ignore[attr-defined]
+    config.code = {**kind.code, **source.code}
+    return config
+
+
+SOURCES = Catalogue("dataset", "name", methods=["load"])
+"""Datasets of users; ours are files and the names in ``DATASETS``."""
+PARTITIONS = Catalogue("partition", "partition", methods=["shards"], config=_partition_of_user)
 """The partitions that a scenario can choose."""
+for _config in (ByLabel, ByDirichlet, Unbalanced, Quadratics):
+    PARTITIONS.add_config(_config)
+DATA: Any = field_type(Choice(PARTITIONS, refine=_with_dataset))

@@ -47,6 +47,7 @@ LABELS = {
     "concentration": Label("Dirichlet concentration"),
     "interleaver_seed": Label("interleaver"),
     "algorithm": Label("algorithm"),
+    "variant": Label("variant"),
     "link": Label("link"),
     "clients": Label("clients"),
     "rate": Label("learning rate"),

@@ -18,6 +18,10 @@ else:
 LIBRARY = Path(__file__).parents[1] / "library"
 STUDY_FILE = "scenario.toml"
 """Name of the scenario file in a study's directory."""
+INDEX_FILE = "study.json"
+"""Name of the file that says which cells a study has."""
+CODE_FOLDER = "code"
+"""Name of the folder with copies of the user's files in a study's directory."""
 
 
 def bundled() -> dict[str, Path]:
@@ -33,6 +37,8 @@ def read_source(source: str | Path) -> dict[str, Any]:
     path = Path(source)
     if path.suffix == ".toml" or os.path.isfile(path):
         return read_toml(path)
+    if os.path.isdir(path):
+        raise ScenarioError(f"{source} is a directory without a study: name one, or a .toml file")
     near = [f"{source}.toml"] if os.path.isfile(f"{source}.toml") else names
     raise ScenarioError(
         f"scenario must be a .toml file or one of {', '.join(names)}, "

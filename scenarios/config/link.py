@@ -3,38 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-from pydantic import BeforeValidator
+from typing import Any
 
 import phy
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from links.radio import DEFAULT_SNR_DB
 from phy import impairments
-from scenarios.config.parts import NONE, NOTHING, mirror, one_of, optional, row
+from scenarios.config.catalogue import Catalogue
+from scenarios.config.parts import NONE, NOTHING, ROWS, TABLES, field_type, mirror
+from scenarios.config.tables import Chain, Choice, One, optional
 
 SNRS = ("snr_db", "entry_snr_db")
-GRID = mirror(phy.OfdmGrid)
-FADINGS: Any = one_of(
-    mirror(phy.NoFading, "kind", "none"),
-    mirror(phy.Rayleigh, "kind", "rayleigh"),
-    mirror(phy.Rician, "kind", "rician"),
-    mirror(phy.Tdl, "kind", "tdl"),
-)
-_PERFECT, _NOISY, _PILOT = (
-    mirror(phy.PerfectCsi, "kind", "perfect"),
-    mirror(phy.NoisyCsi, "kind", "noisy"),
-    mirror(phy.PilotCsi, "kind", "pilot"),
-)
-_AGED = mirror(phy.AgedCsi, "kind", "aged", of=one_of(_PERFECT, _NOISY, _PILOT))
-CSIS: Any = one_of(_PERFECT, _NOISY, _PILOT, _AGED)
+
+LINKS = Catalogue("link", "kind", methods=["open"])
+FADINGS = Catalogue("fading", "kind", must=phy.Fading)
+CSIS = Catalogue("csi", "kind", must=phy.Csi)
+IMPAIRMENTS = Catalogue("impairment", "kind", must=impairments.Impairment)
+"""The links, fadings, CSI and impairments that a scenario can choose; a new one needs a line below.
+
+The impairments of ours are not in their catalogue, since they are named by the keys of a chain.
+"""
+
+TABLES[phy.OfdmGrid] = One(mirror(phy.OfdmGrid))
+TABLES[phy.Fading] = Choice(FADINGS)
+TABLES[phy.Csi] = Choice(CSIS)
+
+FADINGS.add("none", phy.NoFading)
+FADINGS.add("rayleigh", phy.Rayleigh)
+FADINGS.add("rician", phy.Rician)
+FADINGS.add("tdl", phy.Tdl)
+FADINGS.add("cir", phy.CirFading)
+FADINGS.own["cir"].file_key = "file"
+FADINGS.add("sionna-tdl", phy.SionnaTdl)
+FADINGS.add("sionna-cdl", phy.SionnaCdl)
+FADINGS.add("sionna-umi", phy.SionnaUmi)
+FADINGS.add("sionna-uma", phy.SionnaUma)
+FADINGS.add("sionna-rma", phy.SionnaRma)
+
+CSIS.add("perfect", phy.PerfectCsi)
+CSIS.add("noisy", phy.NoisyCsi)
+CSIS.add("pilot", phy.PilotCsi)
+CSIS.add("aged", phy.AgedCsi)
 
 # Impairments, in the order in which a signal passes them
 _CONVERTER, _CLOCK = mirror(impairments.Adc), mirror(impairments.ClockOffset)
 _IQ, _PHASE_NOISE = mirror(impairments.IqImbalance), mirror(impairments.PhaseNoise)
 _LIMITER, _RAPP = mirror(impairments.SoftLimiter), mirror(impairments.Rapp)
 _SYNC, _ADVANCE = mirror(impairments.CarrierSync), mirror(impairments.TimingAdvance)
-TRANSMIT = row(
+TRANSMIT = Chain(
+    IMPAIRMENTS,
+    last=True,
     clip_and_filter=mirror(impairments.ClipAndFilter),
     adc=_CONVERTER,
     clock_offset=_CLOCK,
@@ -45,7 +63,9 @@ TRANSMIT = row(
     rapp=_RAPP,
     timing_offset=mirror(impairments.TimingOffset, advance=optional(_ADVANCE)),
 )
-RECEIVE = row(
+RECEIVE = Chain(
+    IMPAIRMENTS,
+    last=False,
     timing_offset=mirror(impairments.TimingOffset, advance=NOTHING),
     soft_limiter=_LIMITER,
     rapp=_RAPP,
@@ -55,6 +75,16 @@ RECEIVE = row(
     clock_offset=_CLOCK,
     adc=_CONVERTER,
 )
+
+ROWS["transmit", impairments.Impairment] = TRANSMIT
+ROWS["receive", impairments.Impairment] = RECEIVE
+
+LINKS.add("ideal", IdealLink)
+LINKS.add("gaussian", GaussianLink)
+LINKS.add("fading", FadingLink)
+LINKS.add("ofdm", OfdmLink)
+LINKS.add("waveform", WaveformLink)
+LINKS.add("orthogonal", OrthogonalLink)
 
 
 def upgraded(table: Any) -> Any:
@@ -67,14 +97,4 @@ def upgraded(table: Any) -> Any:
     return table
 
 
-_CARRIERS: dict[str, Any] = {"grid": GRID, "fading": FADINGS, "csi": CSIS}
-_LINKS: Any = one_of(
-    mirror(IdealLink, "kind", "ideal"),
-    mirror(GaussianLink, "kind", "gaussian"),
-    mirror(FadingLink, "kind", "fading", fading=FADINGS, csi=CSIS),
-    mirror(OfdmLink, "kind", "ofdm", **_CARRIERS),
-    mirror(WaveformLink, "kind", "waveform", **_CARRIERS, transmit=TRANSMIT, receive=RECEIVE),
-    mirror(OrthogonalLink, "kind", "orthogonal", grid=GRID, fading=FADINGS),
-)
-LINKS: Any = Annotated[_LINKS, BeforeValidator(upgraded)]
-"""The links that a scenario can choose; a new one needs a line here."""
+LINK: Any = field_type(Choice(LINKS, prepare=upgraded))

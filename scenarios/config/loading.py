@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from otafl._base.names import check_names
-from scenarios.config.data import DATASETS
+from scenarios.config.code import Code
+from scenarios.config.importing import refuse_while_importing
 from scenarios.config.keys import flat, set_key
-from scenarios.config.library import read_source
+from scenarios.config.library import CODE_FOLDER, INDEX_FILE, bundled, read_source
+from scenarios.config.objects import described
 from scenarios.config.scenario import CHOOSERS, Scenario
+from scenarios.config.sweep import VARIANT
 from scenarios.errors import ScenarioError
 
 
@@ -25,7 +27,9 @@ def load_scenario(
     Parameters
     ----------
     source : str, path or mapping
-        The name of a bundled scenario (``otafl list``), a TOML file, or the content of one.
+        The name of a bundled scenario (``otafl list``), a TOML file, or the content of one. Where
+        a file has a table that describes an object, such as ``link``, a mapping may have the
+        object.
     changes : mapping of str to object, optional
         Values by dotted key: ``{"training.rounds": 20}`` sets a key, whether it was swept or not;
         with the prefix ``sweep.`` the key is swept, ``{"sweep.link.snr_db": [0, 10]}``.
@@ -45,25 +49,25 @@ def load_scenario(
     >>> len(scenario.cells), scenario.cells[0].training.rounds
     (6, 2)
     """
-    content = _plain(source if isinstance(source, Mapping) else _read_file(source))
+    refuse_while_importing("load_scenario")
+    code = Code(_folder(source))
+    read = source if isinstance(source, Mapping) else read_source(source)
+    content = {key: described(value, str(key)) for key, value in read.items()}
     content.setdefault("sweep", {})
     before: dict[str, set[str]] = defaultdict(set)
     for key, value in (changes or {}).items():
-        _change(content, key, _plain(value), before)
+        _change(content, key, described(value, key), before)
         if f"sweep.{key}" in (changes or {}):
             raise ScenarioError(f"only one of {key} and sweep.{key} may be given")
-    return Scenario.read(content, before)
+    return Scenario.read(content, before, code)
 
 
-def _read_file(source: str | Path) -> dict[str, Any]:
-    """Return the content of a file; a dataset beside it is found from any directory."""
-    content = read_source(source)
-    data = content.get("data")
-    if isinstance(data, dict) and isinstance(data.get("name"), str):
-        file = os.path.join(os.path.dirname(source), data["name"])
-        if data["name"] not in DATASETS and os.path.exists(file):
-            data["name"] = os.path.abspath(file)
-    return content
+def _folder(source: str | Path | Mapping[str, Any]) -> Path:
+    """Return the folder that files in a scenario are relative to."""
+    if isinstance(source, Mapping) or str(source) in bundled():
+        return Path.cwd()
+    folder = Path(source).absolute().parent
+    return folder / CODE_FOLDER if (folder / INDEX_FILE).is_file() else folder
 
 
 def _change(content: dict[str, Any], key: str, value: Any, before: dict[str, set[str]]) -> None:
@@ -80,6 +84,10 @@ def _change(content: dict[str, Any], key: str, value: Any, before: dict[str, set
     if last in CHOOSERS:
         old = flat(content).get(axis)
         before[path] |= {str(each) for each in [old, *sweep.get(axis, ())] if each is not None}
+    variants = sweep.get(VARIANT)
+    tables = variants.values() if isinstance(variants, Mapping) else ()
+    if any(axis in flat(table) for table in tables if isinstance(table, Mapping)):
+        raise ScenarioError(f"{key} cannot be set: the variants of the sweep set it")
     swept = next((each for each in sweep if axis.startswith(f"{each}.")), None)
     if swept is not None:
         raise ScenarioError(f"{key} cannot be set: {swept} is swept as a whole")
@@ -88,12 +96,3 @@ def _change(content: dict[str, Any], key: str, value: Any, before: dict[str, set
     else:
         sweep.pop(key, None)
         set_key(content, key, value)
-
-
-def _plain(value: Any) -> Any:
-    """Return a copy in which arrays are lists, as in a file."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list | tuple | range) else value

@@ -1,39 +1,44 @@
 """Tables of a scenario as frozen configs.
 
-A table that describes an object of the package (a link, a fading, an algorithm) has exactly the
-options of that object: its config mirrors the dataclass, so there is one list of options, of
-defaults and of limits. Where a table can be one of several objects, a key such as ``kind`` or
-``name``, the chooser, says which: the configs form a union that pydantic discriminates by that key.
+A table that describes an object (a link, a fading, an algorithm) has exactly the options of that
+object: its config mirrors the dataclass, so there is one list of options, of defaults and of
+limits. :mod:`scenarios.config.tables` says which config a table is read into.
 """
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Discriminator,
-    Field,
     PlainValidator,
-    Tag,
     create_model,
     model_validator,
 )
+from pydantic import Field as Option
+from pydantic_core import PydanticCustomError
 
+from otafl._base.added import EARLIER, metadata_of
 from otafl._base.validation import OptionError
+from scenarios.config.options import (
+    check_of,
+    default_of,
+    hints_of,
+    is_class,
+    is_union,
+    or_none,
+    without_none,
+)
+from scenarios.errors import explain
 
 NONE = "none"
 """How a scenario writes None, which TOML lacks."""
-
-TABLE, VALUE = "table", "value"
-"""Tags of a union of a table and a plain value."""
 
 
 class Part(BaseModel):
@@ -44,11 +49,20 @@ class Part(BaseModel):
     chooser, choice : str
         The key that says which of several objects a table describes, and its value for this one:
         the field that is a ``Literal``; empty where there is nothing to choose.
+    file_key : str
+        The key that names a file whose content ``sha256`` identifies; empty if there is none.
+    not_files : tuple of str
+        Values of that key that are never files.
+    code : mapping of str to str
+        SHA-256 of the files of a user-defined part, by name; empty for our own.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
     chooser: ClassVar[str] = ""
     choice: ClassVar[str] = ""
+    file_key: ClassVar[str] = ""
+    not_files: ClassVar[tuple[str, ...]] = ()
+    code: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
@@ -59,6 +73,35 @@ class Part(BaseModel):
     def settings(self) -> dict[str, Any]:
         """Return the table as plain values that a TOML file can hold."""
         return {name: written(getattr(self, name)) for name in type(self).model_fields}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the settings that tell this table from others with other results.
+
+        An option at the value that reproduces earlier versions is left out, and a file counts by
+        its content, not by its name.
+        """
+        same = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            added: Any = field.json_schema_extra
+            if added and written(value) == written(added[EARLIER]):
+                continue
+            if name == self.file_key and self.__dict__.get("sha256"):
+                continue
+            same[name] = value.identity() if isinstance(value, Part) else written(value)
+        return same
+
+    def all_code(self) -> dict[str, str]:
+        """Return the SHA-256 of all user-defined files behind this table and those inside it."""
+        found = dict(self.code)
+        for value in self.inside():
+            found |= value.all_code()
+        return found
+
+    def inside(self) -> list[Part]:
+        """Return the tables inside this one."""
+        values = [getattr(self, name) for name in type(self).model_fields]
+        return [value for value in values if isinstance(value, Part)]
 
 
 class Mirror(Part):
@@ -74,79 +117,168 @@ class Mirror(Part):
     def build(self) -> Any:
         """Return the object that the table describes."""
         own = {name: getattr(self, name) for name in self.options()}
-        return self.target(**{k: v.build() if isinstance(v, Mirror) else v for k, v in own.items()})
+        built = {name: v.build() if isinstance(v, Mirror | Row) else v for name, v in own.items()}
+        return self.target(**built)
 
     @model_validator(mode="after")
     def _validate(self) -> Mirror:
         """Let the dataclass validate its options, and keep them as it normalises them."""
-        try:
+        with construction(self.code):
             built = self.build()
-        except TypeError as error:
-            raise ValueError(str(error)) from error
-        except (OverflowError, MemoryError) as error:
-            raise ValueError(f"a number is too large: {error}") from error
-        if is_dataclass(built):
-            plain = (name for name in self.options() if not isinstance(getattr(self, name), Part))
-            self.__dict__.update({name: getattr(built, name) for name in plain})
+        ours = is_dataclass(built) and not self.code  # a user's class may convert its options
+        for name in self.options() if ours else ():
+            if not isinstance(getattr(self, name), Part):
+                self.__dict__[name] = getattr(built, name)
         return self
 
 
-class Row(Mirror):
-    """Several objects in a fixed order, each in a table under its own name, or absent."""
+@contextlib.contextmanager
+def construction(code: Mapping[str, str]) -> Iterator[None]:
+    """Turn what the constructor of a class raises into a ValueError."""
+    try:
+        yield
+    except ValueError:
+        raise
+    except (OverflowError, MemoryError) as error:
+        raise ValueError(f"a number is too large: {error}") from error
+    except TypeError as error:
+        raise ValueError(explain(error, code)) from error
+    except (Exception, SystemExit) as error:
+        if not code:
+            raise
+        raise ValueError(explain(error, code)) from error
 
-    target: ClassVar[type] = tuple
+
+class Row(Part):
+    """Several objects in order, each in a table under its own name.
+
+    Attributes
+    ----------
+    parts : tuple of (str, Mirror)
+        Names and configs, in the order of the objects.
+    """
+
+    parts: tuple[tuple[str, Any], ...] = ()
 
     def build(self) -> tuple[Any, ...]:
-        """Return the objects that are present, in order."""
-        each = (getattr(self, name) for name in self.options())
-        return tuple(part.build() for part in each if part is not None)
+        """Return the objects, in order."""
+        return tuple(part.build() for _, part in self.parts)
 
     def settings(self) -> dict[str, Any]:
-        """Return the tables that are present."""
-        own = {name: written(getattr(self, name)) for name in self.options()}
-        return {name: value for name, value in own.items() if value != NONE}
+        """Return the tables by name."""
+        return {name: part.settings() for name, part in self.parts}
+
+    def identity(self) -> dict[str, Any]:
+        """Return the identities of the tables by name, and the order of those of the user's."""
+        same: dict[str, Any] = {name: part.identity() for name, part in self.parts}
+        users = [name for name, part in self.parts if part.choice]
+        return {**same, "order": users} if len(users) > 1 else same
+
+    def inside(self) -> list[Part]:
+        """Return the tables."""
+        return [part for _, part in self.parts]
 
 
-def row(**kinds: type[Part]) -> type[Row]:
-    """Return a config for a tuple of objects, in this order."""
-    options: dict[str, Any] = {name: (optional(kind), None) for name, kind in kinds.items()}
-    return create_model("RowConfig", __base__=Row, **options)
-
-
-def mirror(target: type, chooser: str = "", choice: str = "", **types: Any) -> type[Mirror]:
+def mirror(
+    target: type,
+    chooser: str = "",
+    choice: str = "",
+    *,
+    code: Mapping[str, str] | None = None,
+    base: type[Part] = Mirror,
+    without: tuple[str, ...] = (),
+    **types: Any,
+) -> type[Any]:
     """Return a config for a dataclass.
 
     Parameters
     ----------
     target : type
-        The dataclass; it validates its own options.
+        The dataclass; it validates its own options. A class without options need not be one.
     chooser, choice : str
         The key that selects it among several, and its value.
+    code : mapping of str to str, optional
+        SHA-256 of the files of a user-defined class. Its options are validated by their types, too.
+    base : type
+        Base class of the config.
+    without : tuple of str
+        Options that the config does not have.
     **types
         Configs of the options that are objects themselves.
     """
     options: dict[str, Any] = {chooser: (Literal[choice], choice)} if chooser else {}
-    hints = get_type_hints(target)
-    for field in fields(target):
-        default = field.default
-        if field.default_factory is not MISSING:
-            default = field.default_factory()
-        kind = types.get(field.name) or _plain_type(hints[field.name])
-        if is_dataclass(default):
-            default = _mirrored(default, kind)
-        elif isinstance(kind, type) and issubclass(kind, Row):
-            default = kind()
-        options[field.name] = (kind, ... if default is MISSING else default)
-    config = create_model(f"{target.__name__}Config", __base__=Mirror, **options)
-    config.target = target
+    hints = hints_of(target)
+    for field in fields(target) if is_dataclass(target) else ():
+        if not field.init or field.name in without:
+            continue
+        hint = hints.get(field.name, Any)
+        kind = types.get(field.name) or _type_of(field, hint, user=code is not None)
+        options[field.name] = (kind, _default(field, kind))
+    config = create_model(f"{target.__name__}Config", __base__=base, **options)
+    config.target = target  # type: ignore[attr-defined]
+    config.code = code or {}
     return config
 
 
-def _plain_type(hint: Any) -> Any:
-    """Return the type of an option that the dataclass validates."""
+def _default(field: Field, kind: Any) -> Any:
+    """Return the default of a dataclass field, as a default of its config."""
+    value = default_of(field)
+    extra = metadata_of(field)
+    if value is MISSING:
+        return Option(..., json_schema_extra=extra)
+    table = table_of(kind)
+    if table is not None and value is not None:
+        value = table.mirrored(value)
+    return Option(value, json_schema_extra=extra)
+
+
+def _type_of(field: Field, hint: Any, user: bool) -> Any:
+    """Return the type of an option from its field and annotation."""
+    kinds = without_none(hint)
+    none = len(kinds) < len(get_args(hint)) and is_union(hint)
+    table = _table_for(field.name, kinds[0]) if len(kinds) == 1 else None
+    if table is not None:
+        return field_type(table, none=none)
+    nothing = NoneType in get_args(hint) or field.default is None
+    check = or_none(check_of(hint)) if nothing else check_of(hint)
+    plain: Any = checked(check) if user else Any
     if get_origin(hint) is tuple:
-        return Annotated[Any, BeforeValidator(_as_tuple)]
-    return Annotated[Any, BeforeValidator(_as_none)] if NoneType in get_args(hint) else Any
+        plain = Annotated[plain, BeforeValidator(_as_tuple)]
+    if nothing:
+        plain = Annotated[plain, BeforeValidator(_as_none)]
+    return plain
+
+
+TABLES: dict[type, Any] = {}
+"""The tables of options that are objects, by the class or protocol that annotates them."""
+
+ROWS: dict[tuple[str, type], Any] = {}
+"""The tables of options that are sequences of objects, by the option's name and their class."""
+
+
+def _table_for(name: str, hint: Any) -> Any:
+    """Return what kind of table an option is, from its name and annotation; None if it is none."""
+    if is_class(hint):
+        return TABLES.get(hint)
+    rows = [ROWS[name, each] for each in get_args(hint) if (name, each) in ROWS]
+    return rows[0] if rows else None
+
+
+FAILED = object()
+"""Stands for a table in which something is wrong."""
+
+
+def field_type(table: Any, none: bool = False) -> Any:
+    """Return the type of a field that holds a table, or None if ``none`` says so."""
+
+    def accept(given: Any) -> Any:
+        if given is FAILED:
+            raise PydanticCustomError("failed", "what is wrong has been said")
+        if none and _as_none(given) is None:
+            return None
+        return given if isinstance(given, Part) else table.accept(given)
+
+    return Annotated[Any, table, PlainValidator(accept)]
 
 
 def _as_tuple(value: Any) -> Any:
@@ -157,51 +289,26 @@ def _as_none(value: Any) -> Any:
     return None if isinstance(value, str) and value == NONE else value
 
 
-def _mirrored(instance: Any, kind: Any) -> Mirror:
-    """Return the config, one of ``kind``, that builds ``instance``."""
-    config = next(each for each in members(kind) if getattr(each, "target", None) is type(instance))
-    return config(**{field.name: getattr(instance, field.name) for field in fields(instance)})  # type: ignore[return-value]
-
-
-def one_of(*kinds: type[Part]) -> Any:
-    """Return the union of configs that their chooser tells apart."""
-    return Annotated[functools.reduce(operator.or_, kinds), Field(discriminator=kinds[0].chooser)]
-
-
-def table_or(value: Any, kind: type[Part]) -> Any:
-    """Return the union of a plain value and a table."""
-    return Annotated[
-        Annotated[value, Tag(VALUE)] | Annotated[kind, Tag(TABLE)],
-        Discriminator(lambda given: TABLE if isinstance(given, Mapping | Part) else VALUE),
-    ]
-
-
 def checked(validate: Callable[..., Any], **limits: Any) -> Any:
     """Return the type of a value that a function of ``otafl._base.validation`` validates."""
     return Annotated[Any, PlainValidator(lambda given: validate("", given, **limits))]
 
 
-def _absent(name: str, given: Any, must: str) -> None:
+def absent(name: str, given: Any, must: str) -> None:
+    """Refuse anything but None or "none"."""
     if _as_none(given) is not None:
         raise OptionError(name, must, given)
 
 
-def optional(kind: type[Part]) -> Any:
-    """Return the union of a table and "none"."""
-    return table_or(checked(_absent, must="a table"), kind)
-
-
-NOTHING: Any = checked(_absent, must="left out here")
+HIDDEN = "hidden"
+NOTHING: Any = Annotated[checked(absent, must="left out here"), HIDDEN]
 """The type of an option that a table does not offer."""
 
 
-def members(kind: Any) -> list[type[Part]]:
-    """Return the configs that a field of this type may hold."""
-    if get_origin(kind) is None and isinstance(kind, type) and issubclass(kind, Part):
-        return [kind]
-    if get_origin(kind) in (Annotated, Union, UnionType):
-        return [part for each in get_args(kind) for part in members(each)]
-    return []
+def table_of(kind: Any) -> Any:
+    """Return the table that a field's type holds, if any."""
+    found = [each for each in getattr(kind, "__metadata__", ()) if hasattr(each, "mirrored")]
+    return found[0] if found else None
 
 
 def written(value: Any) -> Any:
@@ -212,4 +319,4 @@ def written(value: Any) -> Any:
         return value.settings()
     if isinstance(value, tuple | list):
         return [written(each) for each in value]
-    return value
+    return value.tolist() if hasattr(value, "tolist") else value

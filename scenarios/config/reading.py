@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from otafl._base.added import EARLIER, SINCE, older
 from otafl._base.names import did_you_mean
 from otafl._base.validation import OptionError
-from scenarios.config.parts import TABLE, VALUE, Part, members
+from scenarios.config.code import Code
+from scenarios.config.parts import FAILED, Part
+from scenarios.config.tables import inner_table
 from scenarios.errors import ScenarioError
 
 Used = Mapping[str, set[str]]
@@ -18,7 +25,15 @@ Used = Mapping[str, set[str]]
 P = TypeVar("P", bound=Part)
 
 
-def read(kind: type[P], table: Any, path: str = "", used: Used | None = None) -> P:
+def read(
+    kind: type[P],
+    table: Any,
+    path: str = "",
+    *,
+    used: Used | None = None,
+    code: Code | None = None,
+    stored_by: str = "",
+) -> P:
     """Return the config that a table describes.
 
     Parameters
@@ -31,123 +46,161 @@ def read(kind: type[P], table: Any, path: str = "", used: Used | None = None) ->
     used : mapping of str to set of str, optional
         Where a sweep uses several choices, a table may have the options of all of them, and each
         choice takes those that it has.
+    code : Code, optional
+        Where references to user-defined parts lead; the current directory by default.
+    stored_by : str
+        The version that stored the table, if any: options that it did not have take the values that
+        reproduce it.
 
     Raises
     ------
     ScenarioError
         With a line for each key that is wrong.
     """
+    reader = Reader(code or Code(Path.cwd()), used or {}, stored_by)
     if not isinstance(table, Mapping):
         raise ScenarioError(str(OptionError(path, "a table", table)))
-    try:
-        return kind.model_validate(_own_options([kind], table, path, used or {}))
-    except ValidationError as error:
-        lines = [_explain(kind, issue, path) for issue in error.errors()]
-    raise ScenarioError("\n".join(dict.fromkeys(lines)))
+    part = reader.part(kind, table, path)
+    if reader.lines:
+        raise ScenarioError("\n".join(dict.fromkeys(reader.lines)))
+    return part
 
 
-def _own_options(kinds: list[type[Part]], table: Any, path: str, used: Used) -> Any:
-    """Return the table without options that belong to other choices of the sweep."""
-    part = _chosen(kinds, table)
-    if part is None:
-        return table
-    others = [each for each in kinds if each.choice in used.get(path, ())]
-    elsewhere = {name for each in others for name in each.model_fields}
-    own = {}
-    for key, value in table.items():
-        name = f"{path}.{key}" if path else key
-        field = part.model_fields.get(key)
-        if field is not None:
-            own[key] = _own_options(members(field.annotation), value, name, used)
-        elif key not in elsewhere:
-            own[key] = value
-    return own
+@dataclass(frozen=True)
+class Reader:
+    """Reads the tables of one scenario and collects what is wrong.
+
+    Attributes
+    ----------
+    code : Code
+        Where references to user-defined parts lead.
+    used, stored_by
+        See :func:`read`.
+    lines : list of str
+        What is wrong.
+    """
+
+    code: Code
+    used: Used
+    stored_by: str = ""
+    lines: list[str] = field(default_factory=list)
+
+    def fail(self, line: str) -> Any:
+        """Record what is wrong."""
+        self.lines.append(line)
+        return FAILED
+
+    def part(
+        self,
+        kind: type[Part],
+        table: Mapping,
+        path: str,
+        rivals: Sequence[type[Part]] = (),
+        family: Sequence[type[Part]] = (),
+    ) -> Any:
+        """Return the config of a table, or ``FAILED``.
+
+        Parameters
+        ----------
+        kind : type of Part
+        table : mapping
+        path : str
+            The dotted key of the table.
+        rivals : sequence of type of Part
+            Configs whose options the table may have as well, since other cells use them.
+        family : sequence of type of Part
+            Configs that the table could have been read into, for messages.
+        """
+        elsewhere = {name for each in rivals for name in each.model_fields}
+        own: dict[Any, Any] = self._earlier(kind)
+        for key, value in table.items():
+            inner = inner_table(kind, key)
+            name = f"{path}.{key}" if path else str(key)
+            if inner is not None:
+                own[key] = inner.read(value, name, self)
+            elif key in kind.model_fields or key not in elsewhere:
+                a_file = key == kind.file_key and value not in kind.not_files
+                own[key] = self._found(value) if a_file else value
+        try:
+            return kind.model_validate(own)
+        except ValidationError as error:
+            issues = [issue for issue in error.errors() if issue["type"] != "failed"]
+        for issue in issues:
+            self.lines.append(_explain(kind, issue, path, family))
+        return FAILED
+
+    def _earlier(self, kind: type[Part]) -> dict[str, Any]:
+        """Return options that the version that stored the table did not have."""
+        if not self.stored_by:
+            return {}
+        added: Any = {name: f.json_schema_extra for name, f in kind.model_fields.items()}
+        return {
+            name: each[EARLIER]
+            for name, each in added.items()
+            if each and older(self.stored_by, than=each[SINCE])
+        }
+
+    def _found(self, name: Any) -> Any:
+        """Return the absolute path of a file beside the scenario, if there is one."""
+        if isinstance(name, str) and name:
+            path = self.code.folder / name
+            if os.path.exists(path):
+                return os.path.abspath(path)
+        return name
 
 
-def _chosen(kinds: list[type[Part]], table: Any) -> type[Part] | None:
-    if not isinstance(table, Mapping):
-        return None
-    return next((k for k in kinds if not k.chooser or table.get(k.chooser) == k.choice), None)
-
-
-def _explain(kind: type[Part], issue: Any, path: str) -> str:
+def _explain(kind: type[Part], issue: Any, path: str, family: Sequence[type[Part]]) -> str:
     """Return the line for one of pydantic's errors."""
-    key, kinds, last = _locate(kind, issue["loc"], path)
-    given, cause = issue["input"], issue["type"]
+    loc, given, cause = issue["loc"], issue["input"], issue["type"]
+    key = ".".join(filter(None, [path, *map(str, loc[:1])]))
     if cause == "missing":
-        line = f"{key} must be given"
-    elif cause == "extra_forbidden":
-        line = f"{key} {_not_an_option(last, kinds[0], kinds)}"
-    elif cause.startswith("union_tag") and isinstance(given, Mapping):
-        line = _wrong_choice(f"{key}.{kinds[0].chooser}", given.get(kinds[0].chooser), kinds)
-    elif cause == "value_error":
-        line = _wrong_value(key, issue["ctx"]["error"], kinds)
-    elif kinds:
-        example = next((each for each in kinds if each.choice == given), kinds[0])
-        such = f' such as {{ {example.chooser} = "{example.choice}" }}' if example.chooser else ""
-        line = str(OptionError(key, f"a table{such}", given))
-    else:
-        must = issue["msg"].removeprefix("Input should be ")
-        line = str(OptionError(key, must.removeprefix("a valid "), given))
-    return line
+        return f"{key} must be given"
+    if cause == "extra_forbidden":
+        return f"{key} {not_an_option(str(loc[0]), kind, family)}"
+    if cause == "value_error":
+        return _wrong_value(key, issue["ctx"]["error"], kind if not loc else None)
+    must = issue["msg"].removeprefix("Input should be ")
+    return str(OptionError(key, must.removeprefix("a valid "), given))
 
 
-def _wrong_choice(key: str, given: Any, kinds: list[type[Part]]) -> str:
-    choices = [each.choice for each in kinds]
-    names = ", ".join(repr(each) for each in choices)
-    if given is None:
-        return f"{key} must be given: one of {names}"
-    return str(OptionError(key, f"one of {names}", given, did_you_mean(given, choices)))
-
-
-def _wrong_value(key: str, error: Exception, kinds: list[type[Part]]) -> str:
+def _wrong_value(key: str, error: Exception, kind: type[Part] | None) -> str:
     """Return the message of a dataclass or validator, with the full key in front."""
     if isinstance(error, OptionError):
-        known = kinds[0].model_fields if kinds else {}
+        error.explanation = error.explanation.replace("True or False", "true or false")
+        known = kind.model_fields if kind else {}
         name = error.name
         if name.partition(".")[0] not in known:
             name = name.rpartition(".")[2]  # without the name of a class
         if not name or name.startswith("["):  # the value of the key itself
-            return f"{key}{name} {error.explanation}"
+            return f"{key}{name} {error.explanation}{_hint(error.value)}"
         if name.replace("[", ".").partition(".")[0] in known:
-            hint = " (to sweep it, list its values in [sweep])" * isinstance(error.value, list)
-            return f"{key}.{name} {error.explanation}{hint}".lstrip(".")
+            return f"{key}.{name} {error.explanation}{_hint(error.value)}".lstrip(".")
     return f"{key}: {error}" if key else str(error)
 
 
-def _locate(kind: type[Part], loc: tuple[Any, ...], path: str) -> tuple[str, list[type[Part]], str]:
-    """Return the dotted key of an error, the configs of the table there, and the key's last part.
-
-    Where pydantic discriminates a union, its location has the tag after the name of the field.
-    The first config is the one that was chosen. An unknown key is located in its table's configs.
-    """
-    keys, kinds, last = [path] if path else [], [kind], ""
-    rest = list(loc)
-    while rest:
-        last = rest.pop(0)
-        keys.append(str(last))
-        field = kinds[0].model_fields.get(last) if kinds else None
-        if field is None:
-            break
-        kinds = members(field.annotation)
-        tags = [each.choice for each in kinds] if len(kinds) > 1 else [TABLE, VALUE]
-        if rest and rest[0] in tags and kinds:
-            tag = rest.pop(0)
-            kinds = sorted(kinds, key=lambda each: each.choice != tag)
-    return ".".join(keys), kinds, str(last)
+def _hint(value: Any) -> str:
+    """Say what may have been meant by a value of the wrong type."""
+    if isinstance(value, list):
+        return " (to sweep it, list its values in [sweep])"
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            float(value)
+            return "; drop the quotes"
+    return ""
 
 
-def _not_an_option(key: str, part: type[Part], kinds: list[type[Part]]) -> str:
-    """Say that ``part`` has no such option, and what may have been meant."""
-    owners = [each.choice for each in kinds if key in each.model_fields]
+def not_an_option(key: str, part: type[Part], family: Sequence[type[Part]] = ()) -> str:
+    """Say that a table has no such option, and what may have been meant."""
+    owners = [each.choice for each in family if key in each.model_fields]
     if owners:
         return f"is a key of {', '.join(owners)}, not of {part.choice}"
+    known = list(part.model_fields)
     deeper = [
         f"{name}.{key}"
-        for name, field in part.model_fields.items()
-        if any(key in each.model_fields for each in members(field.annotation))
+        for name in known
+        for inner in [inner_table(part, name)]
+        if inner is not None and any(key in each.model_fields for each in inner.kinds)
     ]
-    known = list(part.model_fields)
     hint = f"; did you mean {deeper[0]!r}?" if deeper else did_you_mean(key, known)
     owner = f" of {part.choice}" if part.choice else ""
     return f"is not a key{owner}{hint or '; the keys are ' + ', '.join(known)}"

@@ -1,19 +1,13 @@
-"""A scenario: tables and a sweep, resolved into cells and batches.
-
-The sweep is a table of dotted keys, each with a list of plain values, or with a table of named
-values where these are tables or lists themselves. The cells are their product, keys with lists
-before keys with tables, as in a TOML file; the last key varies fastest.
-"""
+"""A scenario: tables and a sweep, resolved into cells and batches."""
 
 from __future__ import annotations
 
 import copy
-import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import product
+from pathlib import Path
 from typing import Any
 
 import tomli_w
@@ -21,10 +15,11 @@ import tomli_w
 from otafl._base.names import did_you_mean
 from otafl._base.validation import OptionError
 from scenarios.config.cell import Cell
+from scenarios.config.code import Code, is_reference
 from scenarios.config.keys import flat, set_key
 from scenarios.config.parts import Part
 from scenarios.config.reading import Used, read
-from scenarios.config.sweep import TABLES, Axis, Plain, read_axes
+from scenarios.config.sweep import TABLES, VARIANT, Sweep, read_axes
 from scenarios.errors import ScenarioError
 
 MAX_CELLS = 100_000
@@ -44,7 +39,7 @@ class Paper(Part):
     source : str
         The publication.
     keys : list of str
-        Keys of the scenario.
+        Keys of the scenario, or ``variant``.
     accuracy : list of list
         Rows of one value per key, followed by the accuracy in percent.
     """
@@ -62,21 +57,33 @@ class Scenario:
     ----------
     title : str
         One line that says what it shows.
-    axes : tuple of Axis
-        The sweep.
+    sweep : Sweep
+        What it varies.
     cells : tuple of Cell
-        Its runs, in the order of the product of the axes.
+        Its runs, in the order of the sweep.
     paper : Paper or None
         Published accuracies to compare with.
+    code : Code
+        Where its user-defined parts come from.
     """
 
     title: str
-    axes: tuple[Axis, ...]
+    sweep: Sweep
     cells: tuple[Cell, ...]
     paper: Paper | None = None
+    code: Code = field(default_factory=lambda: Code(Path.cwd()), compare=False)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.title!r}, {len(self.cells)} cells)"
 
     @classmethod
-    def read(cls, content: Mapping[str, Any], before: Used | None = None) -> Scenario:
+    def read(
+        cls,
+        content: Mapping[str, Any],
+        before: Used | None = None,
+        code: Code | None = None,
+        stored_by: str = "",
+    ) -> Scenario:
         """Read the content of a scenario file.
 
         Parameters
@@ -85,62 +92,46 @@ class Scenario:
             The tables of the file.
         before : mapping of str to set of str, optional
             Choices that were replaced, by the path of the table; their options may remain.
+        code : Code, optional
+            Where user-defined parts come from; the current directory by default.
+        stored_by : str
+            The version that stored the scenario, if any; see :func:`read`.
         """
+        code = code or Code(Path.cwd())
+        try:
+            content = _with_bare_references(content, code)
+        except OptionError as error:
+            raise ScenarioError(f"a user-defined part {error.explanation}") from None
         tables: dict[str, Any] = {name: {} for name in TABLES} | copy.deepcopy(dict(content))
-        title, sweep = tables.pop("title", ""), tables.pop("sweep", {})
+        title, axes = tables.pop("title", ""), tables.pop("sweep", {})
         paper = tables.pop("paper", None)
         if not isinstance(title, str):
             raise ScenarioError(str(OptionError("title", "a string", title)))
-        if not isinstance(sweep, Mapping):
-            raise ScenarioError(str(OptionError("sweep", "a table", sweep)))
-        axes = read_axes(sweep)
-        count = math.prod(len(axis.labels) for axis in axes)
-        if count > MAX_CELLS:
-            raise ScenarioError(f"sweep must have at most {MAX_CELLS} cells, got {count}")
-        raws = []
-        for values in product(*(axis.values for axis in axes)):
-            raw = copy.deepcopy(tables)
-            for axis, value in zip(axes, values, strict=True):
-                set_key(raw, axis.key, copy.deepcopy(value))
+        if not isinstance(axes, Mapping):
+            raise ScenarioError(str(OptionError("sweep", "a table", axes)))
+        for name in tables:
+            if did_you_mean(name, ["sweep", "title", "paper"]) and name not in Cell.model_fields:
+                hint = did_you_mean(name, ["sweep", "title", "paper", *Cell.model_fields])
+                raise ScenarioError(f"{name} is not a key{hint}")
+        sweep = Sweep(read_axes(axes))
+        if sweep.size > MAX_CELLS:
+            raise ScenarioError(f"sweep must have at most {MAX_CELLS} cells, got {sweep.size}")
+        raws = list(sweep.tables(tables))
+        for raw in raws:
             for name, key, default in DEFAULTS:
                 if isinstance(raw[name], dict):
                     raw[name].setdefault(key, default)
-            raws.append(raw)
-        used = _used(raws)
+        used = choices_in(raws)
         for path, choices in (before or {}).items():
             used[path] |= choices
-        cells = tuple(read(Cell, raw, used=used) for raw in raws)
-        return cls(title, axes, cells, None if paper is None else _read_paper(paper, cells))
-
-    @cached_property
-    def shape(self) -> tuple[int, ...]:
-        """Number of values on each axis."""
-        return tuple(len(axis.labels) for axis in self.axes)
-
-    def labels_of(self, number: int) -> dict[str, Plain]:
-        """Return the labels of a cell in the sweep, by key."""
-        labels = self._places[number]
-        return {axis.key: label for axis, label in zip(self.axes, labels, strict=True)}
-
-    @cached_property
-    def _places(self) -> list[tuple[Plain, ...]]:
-        return list(product(*(axis.labels for axis in self.axes)))
+        cells = tuple(read(Cell, raw, used=used, code=code, stored_by=stored_by) for raw in raws)
+        found = None if paper is None else _read_paper(paper, cells, sweep)
+        return cls(title, sweep, cells, found, code)
 
     @cached_property
     def batches(self) -> list[list[int]]:
-        """Numbers of the cells that are trained together, on the same minibatches.
-
-        They depend on the scenario alone, so that the results are reproducible to the last bit.
-        """
-        groups: dict[str, list[int]] = defaultdict(list)
-        for number, cell in enumerate(self.cells):
-            groups[repr(cell.shared())].append(number)
-        batches = []
-        for group in groups.values():
-            pieces = -(-len(group) // BATCH_SIZE)
-            size = -(-len(group) // pieces)
-            batches += [group[start : start + size] for start in range(0, len(group), size)]
-        return batches
+        """Numbers of the cells that are trained together, on the same minibatches."""
+        return batched(self.cells, range(len(self.cells)))
 
     def resolved(self) -> dict[str, Any]:
         """Return the scenario file with every default written out on which all cells agree.
@@ -152,7 +143,7 @@ class Scenario:
         for cell in self.cells:
             for key, value in flat(cell.settings()).items():
                 seen[key].append(value)
-        swept = {key for key in seen for axis in self.axes if f"{key}.".startswith(f"{axis.key}.")}
+        swept = {key for key in seen for axis in self.sweep.axes if axis.sets(key)}
         apart = {key for key in seen if any(value != seen[key][0] for value in seen[key])} - swept
         open_tables = {key.rpartition(".")[0] for key in apart if key.split(".")[-1] in CHOOSERS}
         content: dict[str, Any] = {"title": self.title}
@@ -162,7 +153,7 @@ class Scenario:
                 set_key(content, key, values[0])
         if self.paper is not None:
             content["paper"] = self.paper.settings()
-        content["sweep"] = {axis.key: axis.content for axis in self.axes}
+        content["sweep"] = {axis.key: axis.content for axis in self.sweep.axes}
         return content
 
     def to_toml(self) -> str:
@@ -170,9 +161,26 @@ class Scenario:
         return tomli_w.dumps(self.resolved())
 
 
-def _read_paper(table: Any, cells: Sequence[Cell]) -> Paper:
+def batched(cells: Sequence[Cell], numbers: Sequence[int]) -> list[list[int]]:
+    """Return the cells of these numbers in batches that train on the same minibatches.
+
+    They depend on the scenario alone, so that the results are reproducible to the last bit.
+    """
+    groups: dict[str, list[int]] = defaultdict(list)
+    for number in numbers:
+        groups[repr(cells[number].shared())].append(number)
+    batches = []
+    for group in groups.values():
+        pieces = -(-len(group) // BATCH_SIZE)
+        size = -(-len(group) // pieces)
+        batches += [group[start : start + size] for start in range(0, len(group), size)]
+    return batches
+
+
+def _read_paper(table: Any, cells: Sequence[Cell], sweep: Sweep) -> Paper:
     paper = read(Paper, table, "paper")
     known = {key for cell in cells for key in flat(cell.settings())}
+    known |= {axis.key for axis in sweep.axes if axis.key == VARIANT}
     for key in paper.keys:
         if key not in known:
             hint = did_you_mean(key, known)
@@ -184,7 +192,7 @@ def _read_paper(table: Any, cells: Sequence[Cell]) -> Paper:
     return paper
 
 
-def _used(raws: list[dict[str, Any]]) -> dict[str, set[str]]:
+def choices_in(raws: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
     """Return the choices in all cells, by the path of the table."""
     used: dict[str, set[str]] = defaultdict(set)
     for raw in raws:
@@ -193,3 +201,27 @@ def _used(raws: list[dict[str, Any]]) -> dict[str, set[str]]:
             if last in CHOOSERS and isinstance(value, str):
                 used[path].add(value)
     return used
+
+
+def _with_bare_references(value: Any, code: Code, chooses: bool = False) -> Any:
+    """Return a copy in which references name their files without a folder.
+
+    Parameters
+    ----------
+    value : object
+        A scenario, or a value in it.
+    code : Code
+        Where files are.
+    chooses : bool
+        Whether the value is that of a key that chooses a part.
+    """
+    if isinstance(value, Mapping):
+        return {
+            key: _with_bare_references(
+                each, code, chooses or str(key).rpartition(".")[2] in CHOOSERS
+            )
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_with_bare_references(each, code, chooses) for each in value]
+    return code.bare(value) if chooses and is_reference(value) else value

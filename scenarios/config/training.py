@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pydantic import model_validator
@@ -9,7 +10,8 @@ from pydantic import model_validator
 from fl import Diminishing, Sgd, UniformSteps
 from otafl._base.validation import OptionError, boolean, integer, number
 from scenarios.config.model import COUNT, LARGEST
-from scenarios.config.parts import NONE, Mirror, Part, checked, mirror, table_or
+from scenarios.config.parts import NONE, Mirror, Part, checked, field_type, mirror
+from scenarios.config.tables import One
 
 
 def _batch_size(name: str, given: Any) -> int | None:
@@ -32,8 +34,8 @@ def _steps(name: str, given: Any) -> int | list[int]:
 _NOT_NEGATIVE: Any = checked(number, least=0)
 _FLAG: Any = checked(boolean)
 _BATCH_SIZE: Any = checked(_batch_size)
-_RATE: Any = table_or(checked(number, above=0), mirror(Diminishing))
-_STEPS: Any = table_or(checked(_steps), mirror(UniformSteps))
+_RATE: Any = field_type(One(mirror(Diminishing), partial(number, above=0)))
+_STEPS: Any = field_type(One(mirror(UniformSteps), _steps))
 
 
 class TrainingConfig(Part):
@@ -65,19 +67,7 @@ class TrainingConfig(Part):
     @model_validator(mode="after")
     def _validate(self) -> TrainingConfig:
         self.sgd()
-        untested = self.rounds % self.testing_period
-        if untested >= self.final_rounds:
-            raise ValueError(
-                f"test_every = {self.test_every} leaves the last {untested} of {self.rounds} "
-                f"rounds untested, and with them all of final_rounds = {self.final_rounds}: test "
-                "more often, or raise final_rounds"
-            )
         return self
-
-    @property
-    def testing_period(self) -> int:
-        """Rounds between tests; a run shorter than ``test_every`` is tested at its end."""
-        return min(self.test_every, self.rounds)
 
     def sgd(self) -> Sgd:
         """Return the local optimiser."""
@@ -90,7 +80,7 @@ class TrainingConfig(Part):
             "sgd": self.sgd(),
             "steps": _built(self.steps),
             "round_period": self.round_period,
-            "test_every": self.testing_period,
+            "test_every": self.test_every,
             "measure_gradient": self.measure_gradient,
         }
 

@@ -36,11 +36,12 @@ def content(data: Path, rounds: int = 6, **tables):
 
 
 def default_interrupts() -> None:
-    """In a child process: let Ctrl-C end it, also where the tests' own process ignores SIGINT.
+    """In a child process: let signals end it, also where the tests' own process ignores them.
 
-    A shell ignores it in background jobs, as do nohup and some CI runners.
+    A shell ignores SIGINT in background jobs, and nohup SIGHUP.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def command(*arguments: object) -> list[str]:

@@ -21,3 +21,14 @@ def test_quadratics_need_their_data_and_their_model():
     for tables in ({"data": {"partition": "quadratic"}}, {"model": {"name": "quadratic"}}):
         with pytest.raises(ScenarioError, match="both must be 'quadratic', or neither"):
             one(**tables)
+
+
+def test_the_digest_is_that_of_the_numbers_however_they_are_written():
+    def digest(**tables):
+        return one(**tables).digest()
+
+    ten = digest(link={"kind": "gaussian", "snr_db": 10})
+    assert ten == digest(link={"kind": "gaussian", "snr_db": 10.0})
+    assert ten != digest(link={"kind": "gaussian", "snr_db": 10.5})
+    assert ten != digest(link={"kind": "gaussian", "snr_db": 10.0}, seed=1)
+    assert len(ten) == 20

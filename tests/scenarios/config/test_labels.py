@@ -8,7 +8,7 @@ from scenarios.config.library import bundled
 
 
 def test_every_key_that_a_bundled_scenario_sweeps_has_a_label():
-    names = {axis.name for name in bundled() for axis in load_scenario(name).axes}
+    names = {axis.name for name in bundled() for axis in load_scenario(name).sweep.axes}
     assert len(names) > 12
     assert {name for name in names if name not in LABELS} <= {"budget", "fading", "steps", "power"}
 

@@ -125,3 +125,63 @@ def test_arrays_are_lists():
     )
     assert cell.link.build() == GaussianLink(power=[1.0, 1.0, 1.0], snr_db=3.0)
     assert cell.algorithm.tau_max == [1, 2, 3]
+
+
+def recording(folder, name="cir.npz", clients=4):
+    rng = np.random.default_rng(1)
+    a = rng.standard_normal((clients, 50, 2)) + 1j * rng.standard_normal((clients, 50, 2))
+    np.savez(folder / name, a=a, tau=np.tile([0.0, 200e-9], (clients, 1)), interval=0.1)
+    return folder / name
+
+
+def test_a_recording_beside_the_scenario_counts_by_its_content(tmp_path, monkeypatch):
+    import tomli_w
+
+    from scenarios import ScenarioError, load_scenario
+
+    content = {
+        "algorithm": {"name": "cotaf"},
+        "link": {"kind": "ofdm", "fading": {"kind": "cir", "file": "cir.npz"}},
+    }
+    cells = []
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        recording(folder)
+        (folder / "mine.toml").write_text(tomli_w.dumps(content))
+        cells += load_scenario(folder / "mine.toml").cells
+    assert cells[0].link.fading.file == str(tmp_path / "one" / "cir.npz")
+    assert len(cells[0].link.fading.sha256) == 64
+    assert cells[0].settings() != cells[1].settings()
+    assert cells[0].digest() == cells[1].digest()
+    (tmp_path / "mine.toml").write_text(tomli_w.dumps(content))
+    with pytest.raises(ScenarioError, match="link.fading.file must be an existing file, got"):
+        load_scenario(tmp_path / "mine.toml")
+
+
+def test_a_study_over_a_recording(tmp_path, data_file):
+    from scenarios import load_scenario, open_study, run_study
+    from tests.scenarios import small
+
+    table = {"kind": "ofdm", "fading": {"kind": "cir", "file": str(recording(tmp_path))}}
+    content = small.content(data_file, rounds=3, algorithm={"name": "cotaf"}, link=table)
+    content["sweep"] = {"link.fading.snapshots": ["time", "drawn"]}
+    study = open_study(run_study(load_scenario(content), tmp_path / "study", progress=False))
+    assert float(study["finished"].sum()) == 2
+    first, second = study["nmse"].values
+    assert (first != second).any()
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("sionna-tdl", {"model": "C300"}),
+        ("sionna-cdl", {"model": "D", "delay_spread": 50e-9, "max_speed": 3.0}),
+        ("sionna-umi", {"los": True, "max_distance": 50.0, "o2i_model": "high"}),
+        ("sionna-uma", {"indoor_probability": 0.0}),
+        ("sionna-rma", {"min_distance": 100.0}),
+    ],
+)
+def test_sionna_s_models_have_their_options(kind, options):
+    fading = one(link={"kind": "ofdm", "fading": {"kind": kind, **options}}).link.fading.build()
+    assert {name: getattr(fading, name) for name in options} == options

@@ -7,7 +7,7 @@ import tomli_w
 
 from fl import Cotaf
 from links import GaussianLink
-from phy import Rayleigh, Rician
+from phy import Rician
 from scenarios import ScenarioError, load_scenario
 from tests.scenarios import small
 from tests.scenarios.config.simple import SIMPLE, written
@@ -18,7 +18,7 @@ def test_changes():
         {**SIMPLE, "sweep": {"link.snr_db": [0, 10], "seed": [0, 1]}},
         {"link.snr_db": 5.0, "sweep.algorithm.name": ["cotaf", "fedavg"], "training.rounds": 3},
     )
-    assert [axis.key for axis in scenario.axes] == ["seed", "algorithm.name"]
+    assert [axis.key for axis in scenario.sweep.axes] == ["seed", "algorithm.name"]
     assert {(cell.link.snr_db, cell.training.rounds) for cell in scenario.cells} == {(5.0, 3)}
 
 
@@ -39,7 +39,7 @@ def test_a_change_of_choice_leaves_no_options_behind():
 def test_the_sweep_may_be_replaced_as_a_whole():
     changes = {"sweep": {"link.snr_db": [1, 2]}, "sweep.seed": [0, 1, 2]}
     scenario = load_scenario({**SIMPLE, "sweep": {"training.rounds": [1, 2]}}, changes)
-    assert [axis.key for axis in scenario.axes] == ["link.snr_db", "seed"]
+    assert [axis.key for axis in scenario.sweep.axes] == ["link.snr_db", "seed"]
 
 
 def test_files(tmp_path):
@@ -65,9 +65,11 @@ def test_a_dataset_beside_the_scenario_is_found_from_anywhere(data_file, monkeyp
     assert load_scenario(file).cells[0].data.name == str(data_file)
 
 
-def test_an_object_is_not_a_table():
-    with pytest.raises(ScenarioError, match="link.fading must be a table such as .*, got Rayleigh"):
-        load_scenario("quickstart", {"link.fading": Rayleigh()})
+def test_what_cannot_be_a_table():
+    with pytest.raises(ScenarioError, match="must be a plain value, a table, or an object of a"):
+        load_scenario({**SIMPLE, "link": object()})
+    with pytest.raises(ScenarioError, match=r"link must be a table such as .*, got 3"):
+        load_scenario({**SIMPLE, "link": 3})
 
 
 def test_training_is_set_key_by_key():

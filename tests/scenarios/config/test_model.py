@@ -11,10 +11,10 @@ from tests.scenarios.config.simple import one
 
 def test_models_are_built_for_the_data():
     data = load_dataset("mnist")
-    assert one().model.build(data) == LogisticRegression(784, 10)
-    assert one(model={"name": "mlp"}).model.build(data) == Mlp(784, 10, (64,))
+    assert one().model.build(data, 0) == LogisticRegression(784, 10)
+    assert one(model={"name": "mlp"}).model.build(data, 0) == Mlp(784, 10, (64,))
     table = {"name": "mlp", "hidden": [32, 16]}
-    assert one(model=table).model.build(data) == Mlp(784, 10, (32, 16))
+    assert one(model=table).model.build(data, 0) == Mlp(784, 10, (32, 16))
     assert one(model=table).model.settings() == table
 
 

@@ -7,8 +7,13 @@ from dataclasses import dataclass
 import pytest
 from pydantic import ValidationError
 
+from otafl._base.added import added
 from otafl._base.validation import assign, number
-from scenarios.config.parts import NONE, members, mirror, one_of, optional, row, written
+from scenarios.config.catalogue import Catalogue
+from scenarios.config.parts import NONE, Part, field_type, mirror, written
+from scenarios.config.reading import read
+from scenarios.config.tables import Chain, One, inner_table, optional
+from scenarios.errors import ScenarioError
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,7 @@ class Radio:
 
 
 CLOCK = mirror(Clock)
-RADIO = mirror(Radio, "kind", "radio", clock=CLOCK, spare=optional(CLOCK))
-OTHER = mirror(Clock, "kind", "clock")
+RADIO = mirror(Radio, "kind", "radio", clock=field_type(One(CLOCK)), spare=optional(CLOCK))
 
 
 def test_a_config_has_the_options_and_defaults_of_its_dataclass():
@@ -55,7 +59,7 @@ def test_numbers_are_written_as_the_dataclass_has_them():
 def test_lists_and_none_of_a_file():
     assert CLOCK(steps=[3, 4], limit=NONE).build() == Clock(0.0, (3, 4), None)
     assert RADIO(power=1.0, spare=NONE).build().spare is None
-    assert RADIO(power=1.0, spare={"drift": 2.0}).build().spare == Clock(2.0)
+    assert read(RADIO, {"power": 1.0, "spare": {"drift": 2.0}}).build().spare == Clock(2.0)
 
 
 def test_the_dataclass_validates():
@@ -63,13 +67,32 @@ def test_the_dataclass_validates():
         CLOCK(drift=-1)
     with pytest.raises(ValidationError, match="Extra inputs"):
         CLOCK(drfit=1)
-    with pytest.raises(ValidationError, match="must be a table, got 3"):
-        RADIO(power=1.0, spare=3)
+    with pytest.raises(ScenarioError, match="spare must be a table, got 3"):
+        read(RADIO, {"power": 1.0, "spare": 3})
 
 
-def test_a_row_keeps_its_order_and_leaves_out_what_is_absent():
-    pair = row(first=CLOCK, second=CLOCK)
-    assert pair(second={"drift": 2.0}, first={"drift": 1.0}).build() == (Clock(1.0), Clock(2.0))
+def test_every_mistake_has_a_line():
+    with pytest.raises(ScenarioError) as error:
+        read(RADIO, {"clock": {"stepps": 3}, "spare": 3, "pwoer": 1}, "radio")
+    assert str(error.value).splitlines() == [
+        "radio.clock.stepps is not a key; did you mean 'steps'?",
+        "radio.power must be given",
+        "radio.spare must be a table, got 3",
+        "radio.pwoer is not a key of radio; did you mean 'power'?",
+    ]
+
+
+def test_a_chain_keeps_its_order_and_leaves_out_what_is_absent():
+    chain = Chain(Catalogue("clock", "kind"), last=True, first=CLOCK, second=CLOCK)
+
+    class Pair(Part):
+        chain: field_type(chain)
+
+    def pair(**tables):
+        return read(Pair, {"chain": tables}).chain
+
+    both = pair(second={"drift": 2.0}, first={"drift": 1.0})
+    assert both.build() == (Clock(1.0), Clock(2.0))
     assert pair(second={"drift": 2.0}, first=NONE).settings().keys() == {"second"}
     assert pair().build() == ()
 
@@ -80,11 +103,53 @@ def test_configs_are_frozen_and_comparable():
         CLOCK().drift = 2.0
 
 
-def test_members_of_a_union():
-    assert members(one_of(RADIO, OTHER)) == [RADIO, OTHER]
-    assert members(optional(CLOCK)) == [CLOCK]
-    assert members(int) == []
+def test_tables_inside_a_table():
+    assert inner_table(RADIO, "spare").kinds == [CLOCK]
+    assert inner_table(RADIO, "power") is None
 
 
 def test_written():
     assert written((1, None, [CLOCK()])) == [1, NONE, [CLOCK().settings()]]
+
+
+@dataclass(frozen=True)
+class Newer:
+    """A part whose second option came later."""
+
+    first: float = 1.0
+    second: float = added("0.3", default=2.0, earlier=0.0)
+    third: tuple[int, ...] | None = added("0.4", default=(1,), earlier=None)
+
+
+def test_an_option_at_its_earlier_value_does_not_tell_results_apart():
+    """0 reproduces versions without the option; the new default does not pass for the old one."""
+    newer = mirror(Newer)
+    assert newer(second=0.0, third=None).identity() == {"first": 1.0}
+    assert newer().identity() == {"first": 1.0, "second": 2.0, "third": [1]}
+    assert newer(second=0.0).settings() == {"first": 1.0, "second": 0.0, "third": [1]}
+
+
+@pytest.mark.parametrize(
+    ("stored_by", "second", "third"),
+    [("", 2.0, (1,)), ("0.2.0", 0.0, None), ("0.3", 2.0, None), ("0.10", 2.0, (1,))],
+)
+def test_what_an_earlier_version_stored_keeps_its_meaning(stored_by, second, third):
+    config = read(mirror(Newer), {"first": 3.0}, stored_by=stored_by)
+    assert (config.first, config.second, config.third) == (3.0, second, third)
+    assert read(mirror(Newer), {"second": 5.0}, stored_by="0.1").second == 5.0
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A part that is read from a file."""
+
+    file: str
+    sha256: str = ""
+
+
+def test_a_file_counts_by_its_content():
+    recording = mirror(Recording)
+    recording.file_key = "file"
+    one, other = (recording(file=file, sha256="ab") for file in ("/here/a", "/there/b"))
+    assert one.identity() == other.identity() == {"sha256": "ab"}
+    assert recording(file="a").identity() == {"file": "a", "sha256": ""}

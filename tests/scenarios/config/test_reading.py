@@ -31,7 +31,10 @@ def paper(keys, accuracy):
             """link.fading must be a table such as { kind = "tdl" }, got 'tdl'""",
         ),
         ({"link.truncation": -1}, "link.truncation must be a finite number >= 0, got -1"),
-        ({"link.snr_db": "10"}, "link.snr_db must be a finite number .*, got '10'$"),
+        (
+            {"link.snr_db": "10"},
+            "link.snr_db must be a finite .*, got '10'; drop the quotes$",
+        ),
         ({"link.snr_db": float("nan")}, "link.snr_db must be a finite number .*, got nan"),
         (
             {"link.snr_db": [0.0, 1.0]},
@@ -54,8 +57,8 @@ def paper(keys, accuracy):
             "link: only one of snr_db and entry_snr_db may be given",
         ),
         (
-            {"link.csi": {"kind": "aged", "of": {"kind": "aged"}}},
-            "link.csi.of.kind must be one of 'perfect', 'noisy', 'pilot', got 'aged'",
+            {"link.csi": {"kind": "aged", "of": {"kind": "old"}}},
+            "link.csi.of.kind must be one of 'perfect', 'noisy', 'pilot', 'aged', got 'old'",
         ),
         ({"algorithm.name": "sgd"}, "algorithm.name must be one of 'acpc', .*, got 'sgd'"),
         (
@@ -68,7 +71,6 @@ def paper(keys, accuracy):
         ({"training.rate": -0.1}, "training.rate must be a finite number > 0, got -0.1"),
         ({"training.momentum": 1.5}, "training.momentum must be .*1.*, got 1.5"),
         ({"training.steps": 1.5}, "training.steps must be a whole number .*, got 1.5"),
-        ({"training.rounds": 100, "training.test_every": 60}, "leaves the last 40 of 100"),
         (
             {"training.round_period": -1.0},
             "training.round_period must be a finite number >= 0, got -1.0",
@@ -124,9 +126,30 @@ def paper(keys, accuracy):
         ({"training.batch_size": 0}, 'training.batch_size must be .*, or "none".*, got 0'),
         (
             {"training.measure_gradient": 1},
-            "training.measure_gradient must be True or False, got 1",
+            "training.measure_gradient must be true or false, got 1",
         ),
         ({"link.bits": 1}, "link.bits is a key of orthogonal, not of ofdm"),
+        ({"sweeps": {"seed": [1]}}, r"sweeps is not a key; did you mean 'sweep'\?"),
+        ({"sweep.algorithm": ["acpc"]}, r"""got \['acpc'\]; did you mean "algorithm.name"\?"""),
+        ({"training.rounds": [1, 2]}, r"training.rounds .*, got \[1, 2\] \(to sweep it, list its"),
+        (
+            {"link.fading": {"kind": "tdl", "delay_spread": 100}},
+            r"link.fading.delay_spread must be in seconds, .*, got 100; did you mean 100e-9\?",
+        ),
+        (
+            {"sweep.variant": {"a": {"lnik.power": 1.0}}},
+            r"sweep.variant: lnik.power is not a key; did you mean 'link'\?",
+        ),
+        ({"sweep.variant": {"a": 3}}, "sweep.variant must be a table of named tables of keys"),
+        ({"sweep.variant": ["a"]}, "sweep.variant must be a table of named tables of keys"),
+        (
+            {"sweep.variant": {"a": {"link.power": 1.0}}, "sweep.link.power": [1.0]},
+            "sweep.link.power cannot be set: the variants of the sweep set it",
+        ),
+        (
+            {"sweep.variant": {"a": {"link.fading.kind": "tdl"}}, "sweep.link": {"b": {}}},
+            "sweep.link and sweep.variant cannot be combined: both set link.fading.kind",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(change, message):

@@ -31,7 +31,7 @@ def test_the_resolved_file_says_the_same(name):
     resolved = scenario.resolved()
     again = written(scenario)
     assert again.cells == scenario.cells
-    assert again.axes == scenario.axes
+    assert again.sweep.axes == scenario.sweep.axes
     assert again.paper == scenario.paper
     assert again.resolved() == resolved
     assert resolved["training"]["momentum"] == 0.0  # a default, written out

@@ -34,9 +34,3 @@ def test_all_of_training_reaches_train():
     assert options.keys() == parameters - {
         "runs", "problem", "seed", "checkpoint", "progress", "on_round"
     }  # fmt: skip
-
-
-def test_a_short_run_is_tested_at_its_end():
-    training = one(training={"rounds": 2, "test_every": 10}).training
-    assert training.options()["test_every"] == 2
-    assert training.test_every == 10  # as it was given, for longer runs

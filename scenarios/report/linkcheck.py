@@ -30,6 +30,7 @@ from scenarios.config.scenario import Scenario
 from scenarios.errors import ScenarioError, StudyError
 from scenarios.study.batch import check
 from scenarios.study.cellfile import CellFile, DamagedCellError, Variables
+from scenarios.study.growth import new_study
 from scenarios.study.provenance import versions
 from scenarios.study.writing import one_line_errors
 
@@ -111,7 +112,8 @@ def check_links(
         integer("realisations", realisations, least=2)
     except OptionError as wrong:
         raise ScenarioError(str(wrong)) from None
-    check(scenario)
+    study = new_study(scenario)
+    check((cell, study.labels[digest]) for digest, cell in study.cells.items())
     variants = _variants(scenario)
     results = []
     for place, (name, (link, clients, length)) in enumerate(variants.items()):
@@ -145,7 +147,7 @@ def _variants(scenario: Scenario) -> dict[str, tuple[Mirror, int, int]]:
             continue
         labels = [
             f"{axis.name} {label}"
-            for axis, label in zip(scenario.axes, scenario.labels_of(number).values(), strict=True)
+            for axis, label in zip(scenario.sweep.axes, scenario.sweep.places[number], strict=True)
             if axis.key.split(".")[0] in ("link", "data", "model")
             and axis.key not in [f"link.{snr}" for snr in SNRS]
         ]

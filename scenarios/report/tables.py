@@ -6,17 +6,21 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from otafl._base.decibels import to_db
 from scenarios.config.labels import label_of
+from scenarios.config.library import STUDY_FILE
 from scenarios.report.tolerance import impairment_axis, tolerances
+from scenarios.study.folder import Folder
 from scenarios.study.points import Point, compare
 from scenarios.study.results import VARIABLES, Results, open_study
 from scenarios.study.writing import write_text, writing
@@ -28,28 +32,28 @@ FILE_WIDTH = 120  # of a table that is not printed to a terminal
 
 
 def rows(folder: str | Path) -> list[dict[str, Any]]:
-    """Return one row of plain values per point of the sweep; accuracies in percent.
+    """Return one row of plain values per point of the sweep.
 
-    The columns are the swept keys except the seed, then ``accuracy_mean``, ``accuracy_std``, ``n``
-    (the number of runs averaged), ``diverged`` (the number of runs left out), ``loss_mean`` of the
-    last test and, where there is one, ``paper``.
+    The columns are the swept keys except the seed, then ``accuracy_percent`` and
+    ``accuracy_std_percent``, ``n`` (the number of runs averaged), ``diverged`` (the number of runs
+    left out), ``loss_mean`` of the last test and, where there is one, ``paper_percent``.
     """
     return [_row(point) for point in Results.read(folder).points()]
 
 
 def _row(point: Point) -> dict[str, Any]:
-    row: dict[str, Any] = {key: _plain(label) for key, label in point.labels.items()}
+    row: dict[str, Any] = {key: plain(label) for key, label in point.labels.items()}
     row |= {
-        "accuracy_mean": _plain(point.mean),
-        "accuracy_std": _plain(point.std),
+        "accuracy_percent": plain(point.mean),
+        "accuracy_std_percent": plain(point.std),
         "n": point.runs,
         "diverged": point.diverged,
-        "loss_mean": _plain(point.loss),
+        "loss_mean": plain(point.loss),
     }
-    return row if point.paper is None else {**row, "paper": point.paper}
+    return row if point.paper is None else {**row, "paper_percent": point.paper}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return None for NaN and a string for infinity, which JSON lacks."""
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
@@ -94,12 +98,12 @@ def _matlab(name: Any) -> str:
 def table_of(folder: str | Path) -> RenderableType:
     """Return the table for a terminal, with tolerances and remarks below it."""
     results = Results.read(folder)
-    study, points = results.scenario, results.points()
+    points = results.points()
     accuracies = any(point.accuracies for point in points) or not any(p.losses for p in points)
     paper = any(point.paper is not None for point in points)
     names = [name for key, name in results.axis_names().items() if key != "seed"]
     heads = ["accuracy [%]" if accuracies else VARIABLES["test_loss"].axis_label, "std", "n"]
-    table = _table(study.title, names, heads + ["paper [%]", "deviation"] * paper)
+    table = heading_table(results.title, names, heads + ["paper [%]", "deviation"] * paper)
     for point in points:
         value = f"{point.mean:.2f}" if accuracies else f"{point.loss:.4g}"
         cells = [value, f"{point.std:.2f}", str(point.runs)]
@@ -108,14 +112,28 @@ def table_of(folder: str | Path) -> RenderableType:
             cells += [f"{there:.2f}", f"{point.deviation:+.2f}"]
         cells = ["-" if cell.strip("+") == "nan" else cell for cell in cells]
         table.add_row(*(escape(str(label)) for label in point.labels.values()), *cells)
-    return Group(table, *_tolerance_table(results), *_remarks(points, len(study.cells)))
+    return Group(
+        table, *_tolerance_table(results), *_remarks(points, *results.counts), *_code(results)
+    )
 
 
-def _table(title: str, names: Iterable[str], numbers: Iterable[str]) -> Table:
+class TitledTable(Table):
+    """A table whose title stands above it in full, however narrow the table is."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the title, then the table."""
+        yield Text(self.heading, style="italic")
+        yield from super().__rich_console__(console, options)
+
+    heading: str = ""
+
+
+def heading_table(title: str, names: Iterable[str], numbers: Iterable[str]) -> Table:
     """Return a table with the headings of columns of names, then of numbers."""
-    table = Table(title=escape(title), title_justify="left")
+    table = TitledTable()
+    table.heading = title
     for head in names:
-        table.add_column(escape(head))
+        table.add_column(escape(head), overflow="fold")
     for head in numbers:
         table.add_column(escape(head), justify="right")
     return table
@@ -123,11 +141,11 @@ def _table(title: str, names: Iterable[str], numbers: Iterable[str]) -> Table:
 
 def _tolerance_table(results: Results) -> list[RenderableType]:
     """Return the table of tolerances, if the study sweeps an impairment."""
-    axis, found = impairment_axis(results.scenario), tolerances(results)
+    axis, found = impairment_axis(results.sweep), tolerances(results)
     if axis is None or not found:
         return []
     names = results.axis_names()
-    table = _table(
+    table = heading_table(
         f"tolerable {label_of(axis.name).text} (at most one point of accuracy lost)",
         (names[key] for key in found[0].place),
         (f"accuracy [%] at {axis.labels[0]}", "tolerated", "too much", "dominates from"),
@@ -140,7 +158,7 @@ def _tolerance_table(results: Results) -> list[RenderableType]:
     return [table]
 
 
-def _remarks(points: list[Point], cells: int) -> list[str]:
+def _remarks(points: list[Point], done: int, cells: int) -> list[str]:
     remarks = []
     compared = compare(points)
     if compared is not None:
@@ -151,7 +169,6 @@ def _remarks(points: list[Point], cells: int) -> list[str]:
             f"{abs(farthest.deviation):.2f} ({escape(place)}); "
             f"{compared.agreeing} of {compared.orderings} orderings of algorithms as in the paper"
         )
-    done = sum(point.finished for point in points)
     if done < cells:
         remarks.append(f"not finished: {done} of {cells} cells are done")
     diverged = sum(point.diverged for point in points)
@@ -159,6 +176,37 @@ def _remarks(points: list[Point], cells: int) -> list[str]:
         runs = "1 run" if diverged == 1 else f"{diverged} runs"
         remarks.append(f"{runs} diverged and {'is' if diverged == 1 else 'are'} not in the mean")
     return remarks
+
+
+def _code(results: Results) -> list[str]:
+    """Return which versions of the user's files the cells were computed with."""
+    counts = Counter(
+        pair for cell in results.cells if cell is not None for pair in cell.code.items()
+    )
+    names = Counter(name for name, _ in counts)
+    return [
+        f"code: {escape(name)}, sha256 {sha}" + (f" ({count} cells)" if names[name] > 1 else "")
+        for (name, sha), count in counts.items()
+    ]
+
+
+def studies_in(folder: Path) -> list[Path]:
+    """Return the directories in ``folder`` that hold a study."""
+    if not folder.is_dir():
+        return []
+    return sorted(path.parent for path in folder.glob(f"*/{STUDY_FILE}"))
+
+
+def print_studies(folder: Path) -> None:
+    """Print which studies a directory contains, and how far each is."""
+    table = heading_table(f"studies in {folder}", ["directory", "title"], ["cells done", "of"])
+    for path in studies_in(folder):
+        study = Folder(path)
+        index = study.index()
+        digests = set(index.digests.values())
+        done = sum(study.cell_file(digest).is_file() for digest in digests)
+        table.add_row(escape(path.name), escape(index.title), str(done), str(index.size))
+    console().print(table)
 
 
 def print_table(folder: str | Path) -> None:
@@ -179,7 +227,7 @@ def print_link_check(check: LinkCheck) -> None:
     units = ("dB", "dB", "dB", "std. errors", "median, dB")
     columns = [f"{head}\n[{unit}]" for head, unit in zip(heads, units, strict=True)]
     for place, name in enumerate(check.links):
-        table = _table(name, (), columns)
+        table = heading_table(name, (), columns)
         for number, snr in enumerate(check.entry_snr_db):
             mean, error = check.mean[place, number], check.error[place, number]
             expected = check.expected[place, number]

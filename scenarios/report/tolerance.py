@@ -12,19 +12,18 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from scenarios.config.scenario import Scenario
-from scenarios.config.sweep import Axis, Plain
+from scenarios.config.sweep import Axis, Plain, Sweep
 from scenarios.study.points import Point
-from scenarios.study.results import Results
+from scenarios.study.results import NOT_APPLICABLE, Results
 
 IMPAIRMENTS = ("link.transmit", "link.receive", "link.fading.speed")
 POINT = 1.0  # percentage points of accuracy
 LARGER = 2.0  # a ratio of NMSEs above which the impairment causes most of the error
 
 
-def impairment_axis(scenario: Scenario) -> Axis | None:
+def impairment_axis(sweep: Sweep) -> Axis | None:
     """Return the axis of the sweep that varies an impairment, if there is exactly one."""
-    found = [axis for axis in scenario.axes if f"{axis.key}.".startswith(IMPAIRMENTS)]
+    found = [axis for axis in sweep.axes if f"{axis.key}.".startswith(IMPAIRMENTS)]
     return found[0] if len(found) == 1 and len(found[0].labels) > 1 else None
 
 
@@ -55,7 +54,7 @@ class Tolerance:
 
 def tolerances(results: Results) -> list[Tolerance]:
     """Return one for each finished place of the sweep; none if no impairment is swept."""
-    axis = impairment_axis(results.scenario)
+    axis = impairment_axis(results.sweep)
     if axis is None:
         return []
     by_place: dict[tuple[Any, ...], list[Point]] = {}
@@ -66,6 +65,8 @@ def tolerances(results: Results) -> list[Tolerance]:
     for place, points in by_place.items():
         if math.isnan(points[0].mean) or not all(point.finished for point in points):
             continue
+        if points[0].labels[axis.key] == NOT_APPLICABLE:
+            continue  # this place has no such impairment
         lost = [math.inf if p.diverged else points[0].mean - p.mean for p in points[1:]]
         taken = 1 + len(list(takewhile(lambda points_lost: points_lost <= POINT, lost)))
         limit = LARGER * points[0].median_nmse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -22,14 +22,18 @@ from links.radio import noise_of
 from otafl._base.validation import OptionError
 from scenarios.config.cell import Cell
 from scenarios.config.parts import Part
-from scenarios.config.scenario import Scenario
-from scenarios.errors import ScenarioError
+from scenarios.errors import user_errors
 from scenarios.study.cellfile import CellFile, Variables, variables_of
 from scenarios.study.provenance import versions
 
 
-def check(scenario: Scenario) -> None:
+def check(cells: Iterable[tuple[Cell, str]]) -> None:
     """Plan one round of every distinct cell, to find mistakes before any work is done.
+
+    Parameters
+    ----------
+    cells : iterable of (Cell, str)
+        Cells, and where in the sweep they are, for messages.
 
     Raises
     ------
@@ -37,16 +41,13 @@ def check(scenario: Scenario) -> None:
         Where data, clients and link do not fit together.
     """
     checked = set()
-    for number, cell in enumerate(scenario.cells):
+    for cell, where in cells:
         identity = repr((cell.data, cell.model, cell.algorithm, cell.link, cell.training))
         if identity in checked:
             continue
         checked.add(identity)
-        try:
+        with user_errors(cell.all_code(), where):
             _plan_one_round(cell)
-        except (ValueError, OSError, RuntimeError, MemoryError, OverflowError) as error:
-            where = ", ".join(f"{k} = {v}" for k, v in scenario.labels_of(number).items())
-            raise ScenarioError(f"{error}" + (f" (at {where})" if where else "")) from error
 
 
 def _plan_one_round(cell: Cell) -> None:
@@ -60,7 +61,10 @@ def _plan_one_round(cell: Cell) -> None:
     if getattr(link, "engine", "fast") != "fast":
         return  # importing Sionna takes longer than all the rest
     with _full_keys("link", cell.link):
-        uplink = link.open(len(weights), algorithm.num_entries(size), rng)
+        entries = algorithm.num_entries(size)
+        end = (options["rounds"] - 1) * options["round_period"]
+        uplink = link.open(len(weights), entries, rng)
+        link.open(len(weights), entries, rng, time=end)  # a recording may be too short
     start = np.zeros(size, np.float32)
     rate = options["sgd"].rate_at(0)
     with _full_keys("algorithm", cell.algorithm):
@@ -81,7 +85,9 @@ def _full_keys(table: str, config: Part) -> Iterator[None]:
 
 
 def run_cells(
-    cells: Sequence[Cell], checkpoint: Path, on_round: Callable[[int, Sequence[Row | None]], None]
+    cells: Sequence[Cell],
+    checkpoint: Path | None,
+    on_round: Callable[[int, Sequence[Row | None]], None],
 ) -> list[CellFile]:
     """Train a batch.
 
@@ -89,8 +95,9 @@ def run_cells(
     ----------
     cells : sequence of Cell
         Cells that train on the same minibatches.
-    checkpoint : Path
-        Where the state of the batch is kept; training resumes from it if the file exists.
+    checkpoint : Path or None
+        Where the state of the batch is kept, if anywhere; training resumes from it if the file
+        exists.
     on_round : callable
         Called after each round with its number and the metrics of each run.
     """
@@ -111,6 +118,7 @@ def run_cells(
         try:
             histories = train()
         except CheckpointError:  # damaged, or of another version: start over
+            assert checkpoint is not None
             checkpoint.unlink(missing_ok=True)
             histories = train()
     return [
@@ -119,6 +127,8 @@ def run_cells(
             variables_of(history) | _bound(cell, history, link, problem),
             history.diverged or "",
             versions(),
+            cell.all_code(),
+            cell.digest(),
         )
         for cell, history, link in zip(cells, histories, links, strict=True)
     ]

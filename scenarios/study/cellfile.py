@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +22,13 @@ from numpy.typing import NDArray
 from fl.history import History
 from fl.metrics import METRICS, WEIGHT
 from otafl._base.files import replacing
-from scenarios.config.cell import Cell
-from scenarios.config.keys import flat
-from scenarios.config.link import upgraded
 from scenarios.errors import StudyError
 
-FORMAT = 2
-"""Version of the cell format. 1, of otafl 0.1, has no number in the file."""
+FORMAT = 3
+"""Version of the cell format. 1, of otafl 0.1, has no number in the file; 3 has ``code``."""
 
 Variables = dict[str, tuple[tuple[str, ...], NDArray]]
 """Dimensions and values by name."""
-
-_ATTRIBUTES = ("settings", "diverged", "made_with", "dimensions", "digest")
 
 
 class DamagedCellError(Exception):
@@ -53,6 +49,10 @@ class CellFile:
         Why the run stopped early; empty if it did not.
     made_with : mapping of str to str
         Versions of the packages.
+    code : mapping of str to str
+        SHA-256 of the user's files that took part, by name.
+    name : str
+        Digest of the settings, by which the file is named; empty in earlier formats.
     format : int
         Version of the cell format.
     """
@@ -61,28 +61,30 @@ class CellFile:
     variables: Variables
     diverged: str
     made_with: Mapping[str, str]
+    code: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
     format: int = FORMAT
-
-    def matches(self, cell: Cell) -> bool:
-        """Return whether this is the run that ``cell`` describes.
-
-        Only options that both have are compared: another version may have fewer.
-        """
-        settings = {**self.settings, "link": upgraded(self.settings["link"])}
-        mine, others = flat(settings), flat(json.loads(json.dumps(cell.settings())))
-        return all(mine[key] == others[key] for key in mine.keys() & others.keys())
-
-    def last_accuracy(self) -> list[float]:
-        """Return the accuracy of the last test, or an empty list if there was none."""
-        return self.last("test_accuracy")
 
     def last(self, name: str) -> list[float]:
         """Return the last value of a metric that is not NaN, or an empty list."""
         _, values = self.variables.get(name, ((), np.zeros(0)))
         return [float(value) for value in values if not np.isnan(value)][-1:]
 
-    def write(self, path: Path) -> None:
-        """Write the file completely or not at all."""
+    def accuracy(self) -> float:
+        """Return the accuracy of the run, between 0 and 1.
+
+        It is the mean of the tests in the last ``training.final_rounds`` rounds; NaN if there was
+        none or if the run diverged.
+        """
+        if self.diverged:
+            return math.nan
+        _, tests = self.variables.get("test_accuracy", ((), np.zeros(0)))
+        tests = tests[-self.settings["training"]["final_rounds"] :]
+        tests = tests[~np.isnan(tests)]
+        return float(tests.mean()) if len(tests) else math.nan
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file."""
         memory = io.BytesIO()
         with h5netcdf.File(memory, "w") as file:
             for name, (dims, values) in self.variables.items():
@@ -93,23 +95,36 @@ class CellFile:
                 file.create_variable(name, dims, data=values, **packed)
             file.attrs.update(self._texts())
             file.attrs["digest"] = self._digest()
+        return memory.getvalue()
+
+    def write(self, path: Path) -> None:
+        """Write the file completely or not at all."""
         with replacing(path) as whole:
-            whole.write(memory.getbuffer())
+            whole.write(self.to_bytes())
 
     @classmethod
     def read(cls, path: Path) -> CellFile:
-        """Read a file.
+        """Read a file; see :meth:`from_bytes`."""
+        return cls.from_bytes(path.read_bytes(), str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, path: str) -> CellFile:
+        """Read the content of a file.
+
+        Parameters
+        ----------
+        content : bytes
+        path : str
+            Where it comes from, for messages.
 
         Raises
         ------
-        FileNotFoundError
         DamagedCellError
             If it is truncated, edited or not a cell file.
         StudyError
             If a later version of otafl wrote it.
         """
         try:
-            content = path.read_bytes()
             with h5py.File(io.BytesIO(content), "r") as file:  # a quarter of h5netcdf's time
                 version = int(file.attrs.get("format", 1))
                 if version > FORMAT:
@@ -117,20 +132,21 @@ class CellFile:
                         f"{path} was written by a later version of otafl (cell format {version}; "
                         f"this version reads up to {FORMAT}): upgrade otafl"
                     )
-                texts = {name: file.attrs[name] for name in _ATTRIBUTES}
                 settings, made_with, dimensions = (
-                    json.loads(texts[name]) for name in ("settings", "made_with", "dimensions")
+                    json.loads(file.attrs[name]) for name in ("settings", "made_with", "dimensions")
                 )
+                code, name = json.loads(file.attrs.get("code", "{}")), file.attrs.get("cell", "")
+                diverged, digest = file.attrs["diverged"], file.attrs["digest"]
                 variables = {
                     name: (tuple(dims), np.asarray(file[name][...]))
                     for name, dims in dimensions.items()
                 }
-            cell = cls(settings, variables, texts["diverged"], made_with, version)
-        except (FileNotFoundError, StudyError):
+            cell = cls(settings, variables, diverged, made_with, code, name, version)
+        except StudyError:
             raise
         except Exception as error:  # whatever a library makes of a foreign file
             raise DamagedCellError(f"{path} cannot be read: {error}") from error
-        if cell._digest() != texts["digest"]:
+        if cell._digest() != digest:
             raise DamagedCellError(f"{path} has been changed since it was written")
         return cell
 
@@ -141,7 +157,11 @@ class CellFile:
             "made_with": json.dumps(self.made_with),
             "dimensions": json.dumps({name: dims for name, (dims, _) in self.variables.items()}),
         }
-        return texts if self.format == 1 else {**texts, "format": str(self.format)}
+        if self.format > 1:
+            texts["format"] = str(self.format)
+        if self.format > 2:
+            texts |= {"code": json.dumps(self.code), "cell": self.name}
+        return texts
 
     def _digest(self) -> str:
         total = hashlib.sha256(json.dumps(self._texts()).encode())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.config.sweep import Plain
+from scenarios.config.sweep import VARIANT, Plain
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class Comparison:
     farthest : Point
         The point with the largest deviation.
     agreeing, orderings : int
-        Pairs of points that differ only in the algorithm: those in which the same algorithm is
-        ahead as in the publication, and all.
+        Pairs of points that differ only in the algorithm or the variant: those in which the same
+        one is ahead as in the publication, and all.
     """
 
     deviation: float
@@ -106,7 +106,7 @@ def compare(points: list[Point]) -> Comparison | None:
     for index, one in enumerate(both):
         for other in both[index + 1 :]:
             different = [key for key in one.labels if one.labels[key] != other.labels[key]]
-            if different == ["algorithm.name"]:
+            if different in (["algorithm.name"], [VARIANT]):
                 orderings += 1
                 agreeing += (one.mean > other.mean) == ((one.paper or 0) > (other.paper or 0))
     farthest = both[int(np.argmax(deviations))]

@@ -16,14 +16,17 @@ from fl.metrics import BOUND, METRICS, WEIGHT, Metric
 from otafl._base.names import check_names
 from scenarios.config.keys import flat
 from scenarios.config.labels import label_of
-from scenarios.config.scenario import Scenario
-from scenarios.config.sweep import Axis, Plain
+from scenarios.config.library import STUDY_FILE
+from scenarios.config.sweep import VARIANT, Axis, Plain, Sweep
 from scenarios.study.cellfile import CellFile, Variables
 from scenarios.study.folder import Folder
 from scenarios.study.points import Point
 
 INNER = {"round": "round", "client": "client", "symbol": "OFDM symbol"}
 """Labels of the dimensions within a run."""
+
+NOT_APPLICABLE = "-"
+"""The label of a key that does not apply."""
 
 OUTCOMES = {
     metric.name: metric
@@ -79,32 +82,46 @@ def open_study(folder: str | Path) -> xr.Dataset:
 
 @dataclass(frozen=True)
 class Results:
-    """The cells of a study.
+    """The cells of a study, read without the code that it was run with.
 
     Attributes
     ----------
-    scenario : Scenario
+    title : str
+        Title of the scenario.
+    sweep : Sweep
+        The axes of the study, with labels only.
     cells : list of CellFile or None
         In the order of the sweep; None where one is missing.
+    paper : mapping or None
+        Published accuracies.
+    scenario : str
+        The scenario as TOML.
+    counts : tuple of (int, int)
+        Number of different cells that are finished, and of all.
     """
 
-    scenario: Scenario
+    title: str
+    sweep: Sweep
     cells: list[CellFile | None]
+    paper: Mapping[str, Any] | None
+    scenario: str
+    counts: tuple[int, int]
 
     @classmethod
     def read(cls, folder: str | Path) -> Results:
         """Read a study."""
         study = Folder(Path(folder))
-        scenario = study.scenario()
-        found = [study.read_cell(number) for number in range(len(scenario.cells))]
-        pairs = zip(found, scenario.cells, strict=True)
-        return cls(
-            scenario, [file if file and file.matches(cell) else None for file, cell in pairs]
-        )
+        index = study.index()
+        digests = [index.digests.get(place) for place in index.sweep.places]
+        cells = [None if digest is None else study.read_cell(digest) for digest in digests]
+        scenario = (study.path / STUDY_FILE).read_text(encoding="utf-8")
+        done = {digest for digest, cell in zip(digests, cells, strict=True) if cell is not None}
+        counts = len(done), index.size
+        return cls(index.title, index.sweep, cells, index.paper, scenario, counts)
 
     def dataset(self) -> xr.Dataset:
         """Return the dataset; see :func:`open_study`."""
-        scenario, names = self.scenario, self.axis_names()
+        shape, names = self.sweep.shape, self.axis_names()
         found = {number: cell for number, cell in enumerate(self.cells) if cell is not None}
         sizes = dict.fromkeys(INNER, 0)
         for cell in found.values():
@@ -113,23 +130,24 @@ class Results:
                     sizes[dim] = max(size, sizes[dim])
         arrays: Variables = {}
         for number, cell in found.items():
-            place: tuple = np.unravel_index(number, scenario.shape) if scenario.shape else ()
+            place: tuple = np.unravel_index(number, shape) if shape else ()
             for name, (dims, values) in cell.variables.items():
                 if name not in arrays:
-                    shape = (*scenario.shape, *(sizes[dim] for dim in dims))
-                    arrays[name] = ((*names.values(), *dims), np.full(shape, np.nan))
+                    whole = (*shape, *(sizes[dim] for dim in dims))
+                    arrays[name] = ((*names.values(), *dims), np.full(whole, np.nan))
                 arrays[name][1][(*place, *map(slice, values.shape))] = values
         outcomes = {
-            "accuracy": [self._accuracy(number) for number in range(len(self.cells))],
+            "accuracy": [math.nan if cell is None else cell.accuracy() for cell in self.cells],
             "diverged": [cell is not None and bool(cell.diverged) for cell in self.cells],
             "finished": [cell is not None for cell in self.cells],
         }
         for name, each in outcomes.items():
-            arrays[name] = (tuple(names.values()), np.array(each, float).reshape(scenario.shape))
-        coordinates: dict[str, Any] = {names[axis.key]: _coordinate(axis) for axis in scenario.axes}
+            arrays[name] = (tuple(names.values()), np.array(each, float).reshape(shape))
+        axes = self.sweep.axes
+        coordinates: dict[str, Any] = {names[axis.key]: _coordinate(axis) for axis in axes}
         coordinates["round"] = np.arange(1, sizes["round"] + 1)
-        dataset = xr.Dataset(arrays, coordinates, {"title": scenario.title})
-        dataset.attrs["scenario"] = scenario.to_toml()
+        dataset = xr.Dataset(arrays, coordinates, {"title": self.title})
+        dataset.attrs["scenario"] = self.scenario
         dataset.attrs["made_with"] = sorted({json.dumps(cell.made_with) for cell in found.values()})
         self._describe(dataset)
         return dataset
@@ -137,7 +155,7 @@ class Results:
     def _describe(self, dataset: xr.Dataset) -> None:
         """Add units, long names and descriptions as attributes."""
         names = self.axis_names()
-        for axis in self.scenario.axes:
+        for axis in self.sweep.axes:
             label = label_of(axis.name)
             coordinate = dataset[names[axis.key]]
             coordinate.attrs |= {"key": axis.key, "long_name": label.text}
@@ -147,24 +165,31 @@ class Results:
         for name in dataset.data_vars:
             metric = VARIABLES.get(str(name))
             if metric is not None:  # a later version may have more
-                dataset[name].attrs |= {
-                    "long_name": metric.label,
-                    "units": metric.unit or "1",
-                    "description": metric.meaning,
-                }
+                dataset[name].attrs |= metric.attributes
 
     def points(self) -> list[Point]:
-        """Return the points of the sweep in its order, each over all seeds."""
-        groups: dict[tuple, list[int]] = {}
-        for number in range(len(self.cells)):
-            labels = {k: v for k, v in self.scenario.labels_of(number).items() if k != "seed"}
-            groups.setdefault(tuple(labels.items()), []).append(number)
-        return [self._point(dict(place), numbers) for place, numbers in groups.items()]
+        """Return the points of the sweep in its order, each over all seeds.
+
+        Where a key does not apply, such as an option of another algorithm, its label is "-", and
+        the points that differ only in it are one.
+        """
+        groups: dict[tuple, dict[Plain, int]] = {}
+        for number, cell in enumerate(self.cells):
+            labels = self.sweep.labels_of(number)
+            seed = labels.pop("seed", 0)
+            place = {
+                k: v if cell is None or applies(k, cell) else NOT_APPLICABLE
+                for k, v in labels.items()
+            }
+            groups.setdefault(tuple(place.items()), {}).setdefault(seed, number)
+        return [
+            self._point(dict(place), list(numbers.values())) for place, numbers in groups.items()
+        ]
 
     def _point(self, labels: dict[str, Plain], numbers: list[int]) -> Point:
         done = [cell for cell in map(self.cells.__getitem__, numbers) if cell is not None]
         ended = [cell for cell in done if not cell.diverged]
-        accuracies = [100 * self._accuracy(number) for number in numbers]
+        accuracies = [100 * cell.accuracy() for cell in done]
         return Point(
             labels,
             accuracies=tuple(a for a in accuracies if not math.isnan(a)),
@@ -176,31 +201,33 @@ class Results:
         )
 
     def _paper(self, number: int) -> float | None:
-        paper = self.scenario.paper
-        if paper is None:
+        """Return what the publication reports for a cell, by its settings or its labels."""
+        if self.paper is None:
             return None
-        settings = flat(self.scenario.cells[number].settings())
-        mine: list[Any] = [settings.get(key) for key in paper.keys]
-        return next((float(row[-1]) for row in paper.accuracy if row[:-1] == mine), None)
+        labels, cell = self.sweep.labels_of(number), self.cells[number]
+        known = {**({} if cell is None else flat(cell.settings)), **labels}
+        mine: list[Any] = [known.get(key) for key in self.paper["keys"]]
+        rows = self.paper["accuracy"]
+        return next((float(row[-1]) for row in rows if row[:-1] == mine), None)
 
     def axis_names(self) -> dict[str, str]:
         """Return the dimension of each swept key: its short name, unless that is taken."""
         taken = {*INNER, *VARIABLES}
-        short = [axis.name for axis in self.scenario.axes]
+        short = [axis.name for axis in self.sweep.axes]
         return {
             axis.key: axis.key if axis.name in taken or short.count(axis.name) > 1 else axis.name
-            for axis in self.scenario.axes
+            for axis in self.sweep.axes
         }
 
-    def _accuracy(self, number: int) -> float:
-        """Return the accuracy of a cell; NaN if it is missing or has diverged."""
-        cell = self.cells[number]
-        if cell is None or cell.diverged:
-            return math.nan
-        last = self.scenario.cells[number].training.final_rounds
-        tests = cell.variables["test_accuracy"][1][-last:]
-        tests = tests[~np.isnan(tests)]
-        return float(tests.mean()) if len(tests) else math.nan
+
+def applies(key: str, cell: CellFile) -> bool:
+    """Return whether a swept key is one of the cell's own."""
+    table: Any = cell.settings
+    for name in key.split("."):
+        if not isinstance(table, Mapping) or name not in table:
+            return key == VARIANT
+        table = table[name]
+    return True
 
 
 def _coordinate(axis: Axis) -> list[Plain]:

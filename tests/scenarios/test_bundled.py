@@ -21,9 +21,9 @@ def test_two_rounds(name, tmp_path):
     assert all(row["diverged"] == 0 for row in rows)
     if name == "table1":
         assert len(rows) == 36
-        assert all(row["paper"] > 40 for row in rows)
+        assert all(row["paper_percent"] > 40 for row in rows)
     if name != "theorem2":  # which has no classes
-        assert all(row["n"] == 1 and 5 < row["accuracy_mean"] < 100 for row in rows)
+        assert all(row["n"] == 1 and 5 < row["accuracy_percent"] < 100 for row in rows)
     plot = small.otafl("plot", "study", cwd=tmp_path)
     assert plot.returncode == 0, plot.stderr
     assert plot.stdout.splitlines()

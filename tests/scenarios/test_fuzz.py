@@ -5,7 +5,12 @@ The tests count what they accepted: one in which everything were refused would s
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,8 +22,15 @@ from scenarios.config.library import tomllib
 from scenarios.config.parts import NONE
 from scenarios.config.scenario import Scenario
 from scenarios.study.batch import check, run_cells
-from tests.scenarios import small
+from tests.scenarios import small, user_files
 
+FOLDER = user_files.write_all(Path(tempfile.mkdtemp()))
+atexit.register(shutil.rmtree, FOLDER)
+USERS = {
+    "algorithm": {"name": f"{FOLDER}/vote.py:Vote"},
+    "data": {"name": f"{FOLDER}/parts.py:Blobs", "partition": f"{FOLDER}/parts.py:Halves"},
+    "model": {"name": f"{FOLDER}/parts.py:Ridge"},
+}
 EXAMPLES = [
     flat(
         load_scenario({"link": link, "algorithm": {"name": name}, "data": data}).cells[0].settings()
@@ -37,6 +49,18 @@ EXAMPLES = [
     )
     for name in ("acpc", "cotaf", "fedavg", "fednova")
     for data in ({"partition": "label"}, {"partition": "dirichlet"})
+]
+EXAMPLES += [
+    flat(load_scenario({**USERS, "link": link}).cells[0].settings())
+    for link in (
+        {"kind": f"{FOLDER}/parts.py:Sum"},
+        {
+            "kind": "waveform",
+            "fading": {"kind": f"{FOLDER}/parts.py:TwoPaths"},
+            "csi": {"kind": f"{FOLDER}/parts.py:Coarse"},
+            "transmit": {"leakage": {"kind": f"{FOLDER}/parts.py:Leakage"}},
+        },
+    )
 ]
 TABLES = ["data", "link", "link.fading", "link.csi", "link.csi.of", "training.steps", "sweep"]
 OTHERS = ["paper", "title", "model.hidden", "data.shares", "nonsense", "link.nonsense.deep"]
@@ -70,15 +94,22 @@ def values_for(key, mild=False):
 @st.composite
 def keys_for(draw, kind, most, mild=False):
     """Keys that a scenario with such a link and ACPC has, or else any; only those if ``mild``."""
-    examples = [e for e in EXAMPLES if (e["link.kind"], e["algorithm.name"]) == (kind, "acpc")]
+    algorithm = "vote.py:Vote" if kind == "parts.py:Sum" else "acpc"
+    examples = [e for e in EXAMPLES if (e["link.kind"], e["algorithm.name"]) == (kind, algorithm)]
     own = st.sampled_from(sorted({key for each in examples for key in each}))
     return draw(st.lists(own if mild else own | st.sampled_from(KEYS), max_size=most, unique=True))
 
 
-MANY = {"max_examples": 300}
+MANY = {"max_examples": int(os.environ.get("OTAFL_FUZZ", "300"))}
+"""OTAFL_FUZZ=5000 tries more."""
 
 
-LINKS = st.sampled_from(["ideal", "gaussian", "fading", "ofdm", "orthogonal"])
+LINKS = st.sampled_from(["ideal", "gaussian", "fading", "ofdm", "orthogonal", "parts.py:Sum"])
+
+
+@pytest.fixture(autouse=True)
+def beside_the_user_s_files(monkeypatch):
+    monkeypatch.chdir(FOLDER)
 
 
 def base(data_file, kind="ofdm"):
@@ -86,6 +117,8 @@ def base(data_file, kind="ofdm"):
     content["algorithm"] = {"name": "acpc"}
     content["link"] = {"kind": kind}
     content["sweep"] = {}
+    if kind == "parts.py:Sum":
+        content |= {table: dict(USERS[table]) for table in USERS}
     return content
 
 
@@ -111,7 +144,7 @@ def fuzz_tables(data_file, tmp_path, seen, kind, mild, data):
                 )
                 content["sweep"][key] = data.draw(some if mild else some | VALUES)
         scenario = load_scenario(content)
-        check(scenario)
+        check((cell, "") for cell in scenario.cells)
     except ScenarioError:
         seen["refused"] += 1
         return
@@ -143,7 +176,7 @@ def test_any_change(data_file):
     assert seen["refused"] >= 50, seen
 
 
-@settings(max_examples=200)
+@settings(**MANY)
 @given(mild=st.booleans(), data=st.data())
 def fuzz_changes(data_file, seen, mild, data):
     key = data.draw(st.sampled_from(KEYS) if mild else st.sampled_from(KEYS) | st.text(max_size=20))

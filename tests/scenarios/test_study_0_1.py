@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scenarios import ScenarioError, load_scenario, open_study, run_study
+from scenarios import ScenarioError, load_scenario, merge_studies, open_study, run_study
 from scenarios.report.linkcheck import LinkCheck
 from scenarios.report.tables import rows
 from scenarios.study.cellfile import CellFile
-from scenarios.study.folder import Folder
+from scenarios.study.upgrade import upgrade_study
 from tests.scenarios import small
 
 FOLDER = Path(__file__).parents[1] / "data" / "study-0.1"
@@ -94,13 +94,61 @@ def test_the_format_has_a_number_from_now_on(tmp_path):
     assert CellFile.read(tmp_path / "again.nc").format == 1  # still as 0.1 wrote it
 
 
+def test_it_is_not_continued_before_it_is_upgraded(copied):
+    scenario = load_scenario(copied / "quadratic" / "scenario.toml")
+    before = {path: path.read_bytes() for path in (copied / "quadratic").rglob("*.*")}
+    with pytest.raises(ScenarioError, match="written by an earlier version: otafl upgrade"):
+        run_study(scenario, copied / "quadratic", progress=False)
+    assert {path: path.read_bytes() for path in (copied / "quadratic").rglob("*.*")} == before
+
+
 @pytest.mark.parametrize("name", SUMS)
-def test_it_is_complete_and_resuming_it_runs_nothing(name, copied):
-    folder = Folder(copied / name)
-    before = {path: path.stat().st_mtime_ns for path in (copied / name).glob("cells/*")}
-    assert folder.missing() == []
-    run_study(folder.scenario(), copied / name, progress=False)
-    assert {path: path.stat().st_mtime_ns for path in (copied / name).glob("cells/*")} == before
+def test_upgraded_it_is_complete_and_shows_the_same(name, copied):
+    folder = copied / name
+    contents = {path.read_bytes() for path in folder.glob("cells/*")}
+    done = small.otafl("upgrade", folder, cwd=copied)
+    assert done.returncode == 0, done.stderr
+    assert f"its {len(contents)} finished cells are kept" in done.stdout
+    assert {path.read_bytes() for path in folder.glob("cells/*")} == contents
+    assert rows(folder) == json.loads((FOLDER / f"{name}.expected.json").read_text())
+    again = small.otafl("run", folder, cwd=copied)
+    assert again.returncode == 0, again.stderr
+    assert f"all {len(contents)} cells are done" in again.stderr
+    assert {path.read_bytes() for path in folder.glob("cells/*")} == contents
+    assert "needs no upgrade" in small.otafl("upgrade", folder, cwd=copied).stdout
+
+
+def test_upgraded_it_grows(copied):
+    folder = copied / "quadratic"
+    upgrade_study(folder)
+    before = {path: path.read_bytes() for path in folder.glob("cells/*")}
+    changes = {"sweep.training.rate": [0.2, 1e30, 0.1]}
+    run_study(load_scenario(folder / "scenario.toml", changes), folder, progress=False)
+    after = {path: path.read_bytes() for path in folder.glob("cells/*")}
+    assert len(after) == 3
+    assert after.items() > before.items()
+
+
+def test_an_upgrade_that_was_killed_is_completed(copied):
+    folder = copied / "mnist"
+    expected = rows(folder)
+    upgrade_study(shutil.copytree(folder, copied / "whole"))
+    first = next((copied / "whole" / "cells").iterdir())
+    for old in (folder / "cells").iterdir():
+        if old.read_bytes() == first.read_bytes():
+            old.rename(folder / "cells" / first.name)  # one was renamed before the kill
+    assert upgrade_study(folder) == 4
+    assert rows(folder) == expected
+
+
+def test_a_cell_of_other_settings_is_not_taken_for_the_study_s_own(copied):
+    folder = copied / "quadratic"
+    cell = CellFile.read(folder / "cells" / "0000.nc")
+    settings = json.loads(json.dumps(cell.settings))
+    settings["training"]["momentum"] = 0.9
+    CellFile(settings, cell.variables, "", {}, format=1).write(folder / "cells" / "0000.nc")
+    with pytest.raises(ScenarioError, match="training.momentum: there 0.9, here 0.0"):
+        upgrade_study(folder)
 
 
 def test_link_check(copied):
@@ -113,16 +161,24 @@ def test_link_check(copied):
     assert small.otafl("plot", copied / "link", cwd=copied).returncode == 0
 
 
-def test_channels_that_are_computed_differently_are_not_mixed(tmp_path):
-    """Of a study that 0.1 began over WaveformLink, missing cells are not added by this version."""
-    scenario = load_scenario(
-        {"link": {"kind": "waveform"}, "algorithm": {"name": "cotaf"}, "training": {"rounds": 1}}
-    )
-    folder = Folder(tmp_path / "study")
-    with folder.locked():
-        folder.begin(scenario)
-    (folder.path / "versions.json").write_text('{"otafl": "0.1.0"}')
-    with pytest.raises(ScenarioError, match=r"started with otafl 0\.1, which computed multipath"):
-        run_study(scenario, folder.path, progress=False)
-    (folder.path / "versions.json").write_text('{"otafl": "0.2.0"}')
-    run_study(scenario, folder.path, progress=False)
+def test_channels_that_are_computed_differently_are_not_mixed(copied):
+    """To a study of 0.1 over a moving channel, cells of this version are not added."""
+    folder = copied / "mnist"
+    upgrade_study(folder)
+    more = load_scenario(folder / "scenario.toml", {"sweep.seed": [0, 1]})
+    with pytest.raises(ScenarioError, match=r"has cells of otafl 0\.1, which computed multipath"):
+        run_study(more, folder, progress=False)
+    merge_studies([folder], copied / "merged")
+    with pytest.raises(ScenarioError, match=r"has cells of otafl 0\.1, which computed multipath"):
+        run_study(more, copied / "merged", progress=False)
+
+
+def test_an_upgrade_that_is_refused_renames_nothing(copied):
+    folder = copied / "mnist"
+    expected = rows(folder)
+    last = folder / "cells" / "0003.nc"
+    last.write_bytes((folder / "cells" / "0000.nc").read_bytes())
+    with pytest.raises(ScenarioError, match="0003.nc was computed with other settings"):
+        upgrade_study(folder)
+    assert len(rows(folder)) == len(expected)
+    assert sorted(path.name for path in (folder / "cells").iterdir())[0] == "0000.nc"

@@ -14,26 +14,26 @@ from scipy.io import loadmat
 
 from scenarios import load_scenario, open_study, run_study
 from scenarios.report.tables import as_json, rows, table_of, write_csv, write_mat
-from scenarios.study.cellfile import CellFile
 from scenarios.study.results import Results
 from tests.scenarios import small
+from tests.scenarios.study.cells import cell_of, path_of
 
 
 def cell(folder, number):
-    return CellFile.read(folder / "cells" / f"{number:04}.nc").variables
+    return cell_of(folder, number).variables
 
 
 def test_rows(finished):
     found = json.loads(as_json(finished))
     assert [list(row) for row in found] == [
-        ["algorithm.name", "training.rate", "accuracy_mean", "accuracy_std", "n", "diverged",
-         "loss_mean"]
+        ["algorithm.name", "training.rate", "accuracy_percent", "accuracy_std_percent", "n",
+         "diverged", "loss_mean"]
     ] * 4  # fmt: skip
     accuracies = [100 * cell(finished, number)["test_accuracy"][1].mean() for number in (6, 7)]
     last = found[3]
     assert (last["algorithm.name"], last["training.rate"], last["n"]) == ("cotaf", 0.5, 2)
-    assert last["accuracy_mean"] == pytest.approx(np.mean(accuracies))
-    assert last["accuracy_std"] == pytest.approx(np.std(accuracies, ddof=1))
+    assert last["accuracy_percent"] == pytest.approx(np.mean(accuracies))
+    assert last["accuracy_std_percent"] == pytest.approx(np.std(accuracies, ddof=1))
 
 
 def test_csv_is_the_same_table(finished, tmp_path):
@@ -63,7 +63,7 @@ def test_infinity_and_nan_are_json(data_file, tmp_path):
 
     found = json.loads(as_json(folder), parse_constant=refuse)
     assert [row["link.snr_db"] for row in found] == [10.0, "inf"]
-    assert [row["accuracy_std"] for row in found] == [None, None]
+    assert [row["accuracy_std_percent"] for row in found] == [None, None]
     assert [row["n"] for row in found] == [1, 1]
 
 
@@ -73,7 +73,7 @@ def test_diverged_runs_are_counted_and_not_averaged(data_file, tmp_path):
     folder = run_study(load_scenario(wild), tmp_path / "study", progress=False)
     kept, gone = rows(folder)
     assert (kept["n"], kept["diverged"]) == (2, 0)
-    assert (gone["n"], gone["diverged"], gone["accuracy_mean"]) == (0, 2, None)
+    assert (gone["n"], gone["diverged"], gone["accuracy_percent"]) == (0, 2, None)
     assert "2 runs diverged" in _printed(table_of(folder))
 
 
@@ -87,11 +87,11 @@ def test_the_paper_stands_beside_the_cells_it_speaks_of(data_file, tmp_path):
     content["sweep"] = {"algorithm.name": ["acpc", "cotaf", "fedavg"]}
     folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
     assert [each.paper for each in Results.read(folder).points()] == [50.0, 60.0, None]
-    assert [row.get("paper") for row in rows(folder)] == [50.0, 60.0, None]
+    assert [row.get("paper_percent") for row in rows(folder)] == [50.0, 60.0, None]
     write_csv(folder, tmp_path / "table.csv")
-    assert (tmp_path / "table.csv").read_text().splitlines()[0].endswith(",paper")
+    assert (tmp_path / "table.csv").read_text().splitlines()[0].endswith(",paper_percent")
     text = _printed(table_of(folder))
-    ours = rows(folder)[0]["accuracy_mean"]
+    ours = rows(folder)[0]["accuracy_percent"]
     assert f"{ours - 50:+.2f}" in text
     assert "mean absolute deviation from the paper" in text
     assert "of 1 orderings" in text
@@ -105,6 +105,17 @@ def _printed(table):
 
 def test_table_says_what_is_not_finished(finished, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "study")
-    (folder / "cells" / "0000.nc").unlink()
+    path_of(folder, 0).unlink()
     assert "not finished: 7 of 8 cells are done" in _printed(table_of(folder))
     assert "not finished" not in _printed(table_of(finished))
+
+
+def test_a_key_that_does_not_apply_makes_no_rows_of_its_own(data_file, tmp_path):
+    """COTAF has no G: one row for it, with no value there, and its runs are run once."""
+    sweep = {"algorithm.name": ["acpc", "cotaf"], "algorithm.G": [0.5, 1.0], "seed": [0, 1]}
+    content = small.content(data_file, rounds=1, sweep=sweep, algorithm={})
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    found = [(row["algorithm.name"], row["algorithm.G"], row["n"]) for row in rows(folder)]
+    assert found == [("acpc", 0.5, 2), ("acpc", 1.0, 2), ("cotaf", "-", 2)]
+    assert len(list((folder / "cells").iterdir())) == 6
+    assert Results.read(folder).counts == (6, 6)

@@ -37,7 +37,7 @@ def results_of(scenario, accuracies, errors):
     """
     cells = []
     for number in range(len(scenario.cells)):
-        labels = scenario.labels_of(number)
+        labels = scenario.sweep.labels_of(number)
         place = labels["algorithm.name"], labels[KEY]
         given, nmse = accuracies[place], errors[place]
         accuracy = (given or 0.0) / 100 + 0.01 * labels["seed"]
@@ -46,8 +46,9 @@ def results_of(scenario, accuracies, errors):
             "test_loss": (("round",), np.zeros(2)),
             "nmse": (("round",), np.array([nmse, nmse])),
         }
-        cells.append(CellFile({}, variables, "lost" if given is None else "", {}))
-    return Results(scenario, cells)
+        settings = {**scenario.cells[number].settings(), "training": {"final_rounds": 10}}
+        cells.append(CellFile(settings, variables, "lost" if given is None else "", {}))
+    return Results(scenario.title, scenario.sweep, cells, None, "", (len(cells), len(cells)))
 
 
 def test_the_largest_value_within_a_point_and_all_before_it():
@@ -76,11 +77,11 @@ def test_a_run_that_diverges_is_too_much():
 
 
 def test_a_study_without_a_fault_has_no_tolerance():
-    assert impairment_axis(load_scenario("quickstart")) is None
-    assert impairment_axis(study(values=(0.0,))) is None
+    assert impairment_axis(load_scenario("quickstart").sweep) is None
+    assert impairment_axis(study(values=(0.0,)).sweep) is None
     two = study(**{"link.transmit.rapp.backoff_db": [8.0, 4.0]})
-    assert impairment_axis(two) is None
-    assert impairment_axis(load_scenario("mobility")).key == "link.fading.speed"
+    assert impairment_axis(two.sweep) is None
+    assert impairment_axis(load_scenario("mobility").sweep).key == "link.fading.speed"
 
 
 def test_show_says_it(tmp_path):

@@ -35,6 +35,6 @@ def workers_of(folder):
             line = (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"scenarios.study.worker" in line and str(folder.resolve()).encode() in line:
+        if b"scenarios.study.engines.worker" in line and str(folder.resolve()).encode() in line:
             found.append(int(entry.name))
     return found

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from scenarios import ScenarioError, load_scenario, run_study
-from scenarios.study.folder import Folder
 from tests.scenarios import small
-from tests.scenarios.study.cells import cells_of
+from tests.scenarios.study.cells import cell_of, cells_of
 
 
 def test_a_study_keeps_what_train_gives(finished, scenario):
@@ -25,7 +24,7 @@ def test_a_study_keeps_what_train_gives(finished, scenario):
             progress=False,
             **cell.training.options(),
         )
-        kept = Folder(finished).read_cell(number)
+        kept = cell_of(finished, number)
         assert kept.settings == cell.settings()
         for name, values in history.metrics.items():
             np.testing.assert_allclose(kept.variables[name][1], values, rtol=2e-5, err_msg=name)

@@ -10,7 +10,7 @@ import xarray as xr
 from fl.metrics import METRICS, WEIGHT
 from scenarios.errors import StudyError
 from scenarios.study.cellfile import FORMAT, CellFile, DamagedCellError
-from scenarios.study.folder import Folder
+from tests.scenarios.study.cells import cell_of
 
 
 @pytest.fixture
@@ -53,18 +53,20 @@ def test_it_is_a_netcdf_file(path):
 
 
 def test_dimensions_are_those_of_the_table_of_metrics(finished):
-    cell = Folder(finished).read_cell(0)
+    cell = cell_of(finished, 0)
     assert {name: dims for name, (dims, _) in cell.variables.items()} == {
         WEIGHT.name: WEIGHT.dims,
         **{name: metric.dims for name, metric in METRICS.items()},
     }
 
 
-@pytest.mark.parametrize("attribute", ["settings", "diverged", "made_with", "digest", "format"])
+@pytest.mark.parametrize(
+    "attribute", ["settings", "diverged", "made_with", "digest", "code", "cell"]
+)
 def test_a_changed_attribute_is_detected(path, attribute):
     some_cell().write(path)
     with h5py.File(path, "r+") as file:
-        file.attrs[attribute] = "1" if attribute == "format" else '{"a": 1}'
+        file.attrs[attribute] = '{"a": 1}'
     with pytest.raises(DamagedCellError, match="has been changed since it was written"):
         CellFile.read(path)
 
@@ -84,13 +86,19 @@ def test_other_files_and_no_file(path):
         CellFile.read(path)
 
 
-def test_it_matches_the_cell_of_its_settings(finished, scenario):
-    cell = Folder(finished).read_cell(0)
-    assert cell.matches(scenario.cells[0])
-    assert not cell.matches(scenario.cells[1])
+def test_it_carries_the_digest_of_its_settings(finished, scenario):
+    assert [cell_of(finished, n).name for n in (0, 5)] == [
+        scenario.cells[n].digest() for n in (0, 5)
+    ]
 
 
-def test_last_accuracy():
-    tests = np.array([0.1, 0.2, np.nan])
-    assert some_cell(variables={"test_accuracy": (("round",), tests)}).last_accuracy() == [0.2]
-    assert some_cell().last_accuracy() == []
+def test_accuracy_is_the_mean_of_the_tests_in_the_last_rounds():
+    def accuracy(tests, last=3, **changes):
+        variables = {"test_accuracy": (("round",), np.array(tests))}
+        settings = {"training": {"final_rounds": last}}
+        return some_cell(variables=variables, settings=settings, **changes).accuracy()
+
+    assert accuracy([0.1, 0.2, np.nan, 0.4]) == pytest.approx(0.3)
+    assert accuracy([0.1, 0.2], last=10) == pytest.approx(0.15)
+    assert np.isnan(accuracy([0.1, np.nan], last=1))
+    assert np.isnan(accuracy([0.5], diverged="in round 3"))

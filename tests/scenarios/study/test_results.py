@@ -10,14 +10,13 @@ import pytest
 
 from scenarios import ScenarioError, load_scenario, open_study, run_study
 from scenarios.report.tables import rows
-from scenarios.study.cellfile import CellFile
-from scenarios.study.folder import Folder
 from scenarios.study.results import VARIABLES
 from tests.scenarios import small
+from tests.scenarios.study.cells import cell_of, path_of, start_study
 
 
 def cell(folder, number):
-    return CellFile.read(folder / "cells" / f"{number:04}.nc").variables
+    return cell_of(folder, number).variables
 
 
 def test_the_dataset_has_every_metric_in_its_place(finished):
@@ -45,7 +44,7 @@ def test_the_dataset_has_every_metric_in_its_place(finished):
 
 def test_what_is_missing_is_nan(finished, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "study")
-    (folder / "cells" / "0005.nc").unlink()
+    path_of(folder, 5).unlink()
     study = open_study(folder)
     place = {"algorithm": "cotaf", "training.rate": 0.3, "seed": 1}
     assert np.isnan(study["steps"].sel(place)).all()
@@ -79,15 +78,14 @@ def test_accuracy_is_of_the_last_rounds(data_file, tmp_path):
     content["training"] |= {"final_rounds": 5, "test_every": 2}
     folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
     tests = cell(folder, 0)["test_accuracy"][1]
-    assert np.isnan(tests).tolist() == [True, False] * 4 + [True]
-    assert float(open_study(folder)["accuracy"]) == pytest.approx((tests[5] + tests[7]) / 2)
+    assert np.isnan(tests).tolist() == [True, False] * 4 + [False]
+    assert float(open_study(folder)["accuracy"]) == pytest.approx(tests[[5, 7, 8]].mean())
     (row,) = rows(folder)
-    assert row["loss_mean"] == pytest.approx(cell(folder, 0)["test_loss"][1][7])
+    assert row["loss_mean"] == pytest.approx(cell(folder, 0)["test_loss"][1][8])
 
 
 def test_names_do_not_depend_on_progress(scenario, tmp_path):
-    with Folder(tmp_path / "study").locked():
-        Folder(tmp_path / "study").begin(scenario)
+    start_study(scenario, tmp_path / "study")
     study = open_study(tmp_path / "study")
     assert study["accuracy"].dims == ("algorithm", "training.rate", "seed")
     assert study["finished"].sum() == 0

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from scenarios import ScenarioError, load_scenario, run_study
-from scenarios.study.cellfile import CellFile
-from scenarios.study.folder import Folder
 from tests.scenarios import small
-from tests.scenarios.study.cells import check_same
+from tests.scenarios.study.cells import cell_of, check_same, missing, path_of, start_study
 
 
 def test_results_do_not_depend_on_the_number_of_processes(finished, scenario, tmp_path):
@@ -27,20 +25,14 @@ def test_what_is_there_is_not_run_again(finished, scenario, tmp_path):
 
 def test_missing_and_damaged_cells_are_run_again(finished, scenario, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "study")
-    cell = folder / "cells"
-    (cell / "0000.nc").unlink()
-    whole = (cell / "0003.nc").read_bytes()
-    (cell / "0003.nc").write_bytes(whole[: len(whole) // 2])
-    (cell / "0005.nc").write_bytes(b"")
-    changed = CellFile.read(cell / "0006.nc")
-    better = np.ones_like(changed.variables["test_accuracy"][1])
-    _forge(cell / "0006.nc", "test_accuracy", better)
-    assert [number for number in range(8) if Folder(folder).read_cell(number) is None] == [
-        0,
-        3,
-        5,
-        6,
-    ]
+    path_of(folder, 0).unlink()
+    whole = path_of(folder, 3).read_bytes()
+    path_of(folder, 3).write_bytes(whole[: len(whole) // 2])
+    path_of(folder, 5).write_bytes(b"")
+    better = np.ones_like(cell_of(folder, 6).variables["test_accuracy"][1])
+    _forge(path_of(folder, 6), "test_accuracy", better)
+    path_of(folder, 7).write_bytes(path_of(folder, 4).read_bytes())  # another cell's content
+    assert missing(folder) == [0, 3, 5, 6, 7]
     run_study(scenario, folder, progress=False)
     check_same(finished, folder)
 
@@ -55,7 +47,7 @@ def _forge(path, name, values):
 
 def test_finished_cells_of_a_batch_are_left_alone(finished, scenario, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "study")
-    (folder / "cells" / "0000.nc").unlink()
+    path_of(folder, 0).unlink()
     before = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")}
     run_study(scenario, folder, progress=False)
     after = {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")}
@@ -75,21 +67,23 @@ def test_values_with_names_before_lists(data_file, tmp_path):
     run_study(load_scenario(content), folder, progress=False)
     assert {path: path.stat().st_mtime_ns for path in folder.glob("cells/*")} == before
     for number, cell in enumerate(scenario.cells):
-        kept = Folder(folder).read_cell(number).settings["link"]
+        kept = cell_of(folder, number).settings["link"]
         assert (kept["power"], kept["snr_db"]) == (cell.link.power, cell.link.snr_db)
 
 
 def test_a_damaged_state_of_a_batch_is_no_hindrance(finished, scenario, tmp_path):
     folder = tmp_path / "study"
-    with Folder(folder).locked():
-        Folder(folder).begin(scenario)
-    (folder / "underway" / "0.npz").write_bytes(b"not a checkpoint")
+    study = start_study(scenario, folder)
+    for batch in scenario.batches:
+        digests = [scenario.cells[number].digest() for number in batch]
+        checkpoint = study.checkpoint(digests, {})
+        checkpoint.write_bytes(b"not a checkpoint")
     run_study(scenario, folder, progress=False)
     check_same(finished, folder)
     assert not list((folder / "underway").iterdir())
 
 
 def test_a_scenario_is_asked_for(tmp_path):
-    with pytest.raises(ScenarioError, match="scenario must be a Scenario, .*, got 'quickstart'"):
-        run_study("quickstart", tmp_path / "out")
+    with pytest.raises(ScenarioError, match="scenario must be a Scenario, .*, got 3"):
+        run_study(3, tmp_path / "out")
     assert not (tmp_path / "out").exists()

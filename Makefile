@@ -22,7 +22,7 @@ test: .venv/installed
 test-all: .venv/installed
 	$(BIN)/python -m pytest -n 2 -m "not system"
 
-# The installed wheel, and the page in a real browser
+# The installed wheel, a plugin package, random kills, Dask, and the page in a real browser
 test-system: .venv/installed
 	timeout 25m $(BIN)/python -m pytest -n 2 --dist loadfile -m system tests/system
 

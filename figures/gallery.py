@@ -13,6 +13,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from figures import link_nmse, style
+from phy import OfdmGrid
 from scenarios.errors import StudyError
 from scenarios.report.linkcheck import FILE, LinkCheck
 from scenarios.report.tolerance import impairment_axis
@@ -76,12 +77,13 @@ def read_for_figures(folder: Path) -> xr.Dataset:
     """Read a study, with what figures need beside its metrics as attributes."""
     results = Results.read(folder)
     study = results.dataset()
-    study.attrs["algorithms"] = sorted({cell.algorithm.choice for cell in results.scenario.cells})
+    settings = [cell.settings for cell in results.cells if cell is not None]
+    study.attrs["algorithms"] = sorted({each["algorithm"]["name"] for each in settings})
     study.attrs["points"] = results.points()
-    axis = impairment_axis(results.scenario)
+    axis = impairment_axis(results.sweep)
     study.attrs["impairment"] = "" if axis is None else results.axis_names()[axis.key]
-    grid = getattr(results.scenario.cells[0].link, "grid", None)
-    study.attrs["carriers"] = 0 if grid is None else len(grid.build().used_carriers)
+    grids = [OfdmGrid(**each["link"]["grid"]) for each in settings if "grid" in each["link"]]
+    study.attrs["carriers"] = len(grids[0].used_carriers) if grids else 0
     return study
 
 

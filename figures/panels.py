@@ -41,9 +41,12 @@ def one_seed(study: xr.Dataset) -> xr.Dataset:
 
 
 def line_dim(study: xr.Dataset, *others: str) -> str | None:
-    """Return the dimension that distinguishes the lines of a panel, algorithms if possible."""
+    """Return the dimension that distinguishes the lines of a panel.
+
+    Variants or algorithms if possible, else the last one.
+    """
     free = [dim for dim in swept(study) if dim not in others]
-    return "algorithm" if "algorithm" in free else (free[-1] if free else None)
+    return next((dim for dim in ("variant", "algorithm", *free[::-1]) if dim in free), None)
 
 
 def axis_label(study: xr.Dataset, dim: str) -> str:
@@ -93,9 +96,12 @@ def lines(study: xr.Dataset, dim: str | None) -> Iterator[tuple[str, dict, xr.Da
         yield "", style.look(None), study
         return
     values = study[dim].values
+    ours = any(str(value) in style.ALGORITHMS for value in values)
+    own = [str(value) for value in values if str(value) not in style.ALGORITHMS]
     for place, value in enumerate(values):
         plain = value.item() if hasattr(value, "item") else value
-        look = style.look(plain, place, len(values))
+        number = own.index(str(plain)) if ours and str(plain) in own else place
+        look = style.look(plain, number, len(values), beside=ours)
         yield value_label(dim, plain), look, study.sel({dim: value})
 
 

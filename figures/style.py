@@ -28,18 +28,21 @@ _LOOKS: list[dict] = [
 ]
 
 
-def look(value: object, place: int = 0, count: int = 1) -> dict:
+def look(value: object, place: int = 0, count: int = 1, beside: bool = False) -> dict:
     """Return the style of a line.
 
     Parameters
     ----------
     value : object
-        What the line stands for; an algorithm looks the same in all figures.
+        What the line stands for; an algorithm of ours looks the same in all figures.
     place, count : int
         The index of the line, and the number of lines.
+    beside : bool
+        Whether lines of our own algorithms are in the same figure: others then look different.
     """
     names = list(ALGORITHMS)
-    chosen = dict(_LOOKS[(names.index(value) if value in names else place) % len(_LOOKS)])
+    number = names.index(value) if value in names else place + beside * len(names)
+    chosen = dict(_LOOKS[number % len(_LOOKS)])
     if count > len(_LOOKS):
         chosen["color"] = plt.get_cmap("viridis")(0.9 * place / (count - 1))
     return chosen

@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # editors and type checkers follow these; at run time __getat
 
 _PUBLIC = {
     "phy": """
-        AgedCsi Csi Fading NoFading NoisyCsi OfdmGrid Packing PerfectCsi PilotCsi Rayleigh Rician
-        SionnaFading Taps Tdl
+        AgedCsi CirFading Csi Fading NoFading NoisyCsi OfdmGrid Packing PerfectCsi PilotCsi Rayleigh
+        Rician SionnaCdl SionnaFading SionnaRma SionnaTdl SionnaUma SionnaUmi Taps Tdl
     """,
     "phy.impairments": """
         Adc CarrierOffset CarrierSync ClipAndFilter ClockOffset Devices Impairment
@@ -44,7 +44,7 @@ _PUBLIC = {
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",
     "scenarios": """
-        Scenario ScenarioError load_scenario open_study run_study
+        Scenario ScenarioError load_scenario merge_studies open_study run_study upgrade_study
     """,
 }
 _HOMES = {name: layer for layer, names in _PUBLIC.items() for name in names.split()}

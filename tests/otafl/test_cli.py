@@ -15,6 +15,7 @@ import tomli_w
 
 from scenarios.config.library import bundled
 from tests.scenarios import small
+from tests.scenarios.study.cells import path_of, start_study
 
 
 @pytest.fixture
@@ -86,11 +87,8 @@ def test_run_show_plot(file, tmp_path):
 
 def test_nothing_to_draw_yet(file, tmp_path):
     from scenarios import load_scenario
-    from scenarios.study.folder import Folder
 
-    study = Folder(tmp_path / "study")
-    with study.locked():
-        study.begin(load_scenario(file))
+    start_study(load_scenario(file), tmp_path / "study")
     plot = small.otafl("plot", "study", cwd=tmp_path)
     assert plot.returncode == 1
     assert plot.stderr == "otafl: study has nothing to draw yet: 0 of 8 cells are done\n"
@@ -123,7 +121,7 @@ def test_what_is_there_of_a_study_is_drawn(tmp_path):
     run = small.otafl("run", "truncation", "--rounds", 2, "--seeds", 2, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     for number in (0, 5, 16, 17):
-        (tmp_path / f"out/truncation/cells/{number:04}.nc").unlink()
+        path_of(tmp_path / "out/truncation", number).unlink()
     plot = small.otafl("plot", "out/truncation", cwd=tmp_path)
     assert plot.returncode == 0
     assert plot.stderr == "otafl: out/truncation is not finished: 28 of 32 cells are drawn\n"

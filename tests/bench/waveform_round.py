@@ -199,7 +199,7 @@ def print_learning() -> None:
     problem = Problem(None, data, shards)
     history = train(Acpc(), link, problem, rounds=ROUNDS, sgd=Sgd(0.1, 50), test_every=10)
     seconds = time.perf_counter() - start
-    print(f"{len(history)} rounds of ACPC with all faults: {seconds:.0f} s, {history}")
+    print(f"{history.num_rounds} rounds of ACPC with all faults: {seconds:.0f} s, {history}")
 
 
 def main() -> None:

@@ -177,6 +177,6 @@ def test_a_channel_longer_than_the_prefix_is_refused_with_what_to_do():
         OfdmLink(fading=Tdl("C", delay_spread=1e-6))
 
 
-def test_a_delay_spread_in_nanoseconds_is_suspected():
-    with pytest.raises(ValueError, match=r"got a path of 966 s: is the delay spread in seconds\?"):
-        OfdmLink(fading=Tdl("A", delay_spread=100))
+def test_a_delay_spread_in_microseconds_is_suspected():
+    with pytest.raises(ValueError, match=r"a path of 0.0483 s: is the delay spread in seconds\?"):
+        OfdmLink(fading=Tdl("A", delay_spread=0.005))

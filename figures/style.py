@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from otafl._base.validation import choice
 
 # M. Okabe and K. Ito, "Color Universal Design", 2008
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, RED, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
+CLIENTS = (BLUE, RED, GREEN, ORANGE)
+"""Colours of the clients in pictures of a link."""
 COLUMN_WIDTH = 3.5
 """Width of a column in a two-column paper [inch]."""
 PAGE_WIDTH = 7.16
 """Width of both columns [inch]."""
+STYLES = ("paper", "slides")
+"""Sizes of text, lines and figures for a paper, and for a projector."""
 
 ALGORITHMS = {"acpc": "ACPC-OTA-FL", "cotaf": "COTAF", "fedavg": "FedAvg", "fednova": "FedNova"}
 
@@ -44,10 +52,44 @@ def look(value: object, place: int = 0, count: int = 1, beside: bool = False) ->
     number = names.index(value) if value in names else place + beside * len(names)
     chosen = dict(_LOOKS[number % len(_LOOKS)])
     if count > len(_LOOKS):
-        chosen["color"] = plt.get_cmap("viridis")(0.9 * place / (count - 1))
+        chosen["color"] = shade(place, count)
     return chosen
 
 
-def apply() -> None:
+def shade(place: int, count: int) -> tuple[float, ...]:
+    """Return a colour of a scale from dark to light, for values that have an order."""
+    return plt.get_cmap("viridis")(0.9 * place / max(1, count - 1))
+
+
+def _files(name: str) -> list[Path]:
+    choice("style", name, STYLES)
+    names = ["otafl"] if name == "paper" else ["otafl", name]
+    return [Path(__file__).with_name(f"{each}.mplstyle") for each in names]
+
+
+def apply(name: str = "paper") -> None:
     """Set Matplotlib's parameters."""
-    plt.style.use(Path(__file__).with_name("otafl.mplstyle"))
+    plt.style.use(_files(name))
+
+
+def context(name: str = "paper") -> AbstractContextManager[None]:
+    """Set Matplotlib's parameters for the duration of a ``with`` block."""
+    return plt.style.context(_files(name))
+
+
+def size(width: float, height: float) -> tuple[float, float]:
+    """Return the size of a figure, given as in a paper [inch], in the current style."""
+    # the default figure is one column wide
+    scale = plt.rcParams["figure.figsize"][0] / COLUMN_WIDTH
+    return width * scale, height * scale
+
+
+def describe(figure: Figure, caption: str) -> Figure:
+    """Keep a caption with a figure; it is saved beside the figure and in its metadata."""
+    figure.set_label(caption)
+    return figure
+
+
+def caption_of(figure: Figure) -> str:
+    """Return the caption of a figure; empty if it has none."""
+    return str(figure.get_label() or "")

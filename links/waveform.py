@@ -274,19 +274,21 @@ class SampledMedium:
         """Carry the elements through the air and hardware, correct, and unpack."""
         # without energy there is nothing to scale, and a gain of inf means no noise
         level, noise_std = (1.0, 0.0) if math.isinf(gain) else (gain, self.noise.std / gain)
-        received, measured = self.samples.carry(
-            arrived,
-            level,
-            self.channel,
-            math.sqrt(2) * noise_std,  # N0 = 2 sigma_c^2
-            self.rng,
-        )
-        if self.precoding.scale is not UNIT_SCALE:  # MMSE control
-            received /= _of_data(self.precoding.scale, self.packing)
+        received, measured = self.carried(arrived, level, noise_std, self.rng)
         factor = self.correction.factor(self.precoding.active, weights)
         if factor is not None:
             received *= _of_data(factor, self.packing)
         return Received(self.packing.unpack(received), self._report(measured, level, noise_std))
+
+    def carried(
+        self, elements: ComplexArray, gain: float, noise_std: float, rng: Rng
+    ) -> tuple[ComplexArray, Measured]:
+        """Return what arrives before any correction, [num_symbols, num_carriers], gain removed."""
+        std = math.sqrt(2) * noise_std  # N0 = 2 sigma_c^2
+        received, measured = self.samples.carry(elements, gain, self.channel, std, rng)
+        if self.precoding.scale is not UNIT_SCALE:  # MMSE control
+            received /= _of_data(self.precoding.scale, self.packing)
+        return received, measured
 
     def _report(self, measured: Measured, gain: float, noise_std: float) -> dict[str, Any]:
         grid, rms = self.packing.grid, self.samples.rms / gain

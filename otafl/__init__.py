@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from otafl._base.public import getter
 
 if TYPE_CHECKING:  # editors and type checkers follow these; at run time __getattr__ does
+    from figures.link_pictures import *  # noqa: F403
+    from figures.link_view import LinkView, RadioView, look_at  # noqa: F401
     from fl import *  # noqa: F403
     from fl.autodiff import Cnn, KerasModel, TensorFlowModel  # noqa: F401
     from links import *  # noqa: F403
@@ -43,6 +45,11 @@ _PUBLIC = {
         quadratic_problem train train_together
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",
+    "figures.link_view": "LinkView RadioView look_at",
+    "figures.link_pictures": """
+        plot_carrier_error plot_channels plot_constellation plot_link plot_papr plot_spectrum
+        plot_symbol_energy
+    """,
     "scenarios": """
         Scenario ScenarioError load_scenario merge_studies open_study run_study upgrade_study
     """,

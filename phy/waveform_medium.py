@@ -130,6 +130,21 @@ class WaveformMedium:
             received[symbols] = self._without_pilots(arrived, noise_std)
         return received, measured
 
+    def transmitted(
+        self, data: ComplexArray, gain: float, channel: TimeChannel, rng: Rng
+    ) -> ComplexArray:
+        """Return the samples that leave the clients' antennas, slot after slot, [num_clients, n].
+
+        In units of the gain; parameters as in :meth:`carry`.
+        """
+        rms, samples = self.rms / gain, []
+        for number, symbols in enumerate(self.grid.slots(self.num_symbols)):
+            estimate = channel.of_slot(channel.estimate, number)
+            elements = self._with_pilots(data[:, symbols], rms, estimate)
+            slot = self._at_clients(channel, number, symbols.stop - symbols.start, rms, rng)
+            samples.append(_through(self.transmit, self.air.modulate(elements), slot))
+        return np.concatenate(samples, axis=1)
+
     def papr(self, data: ComplexArray, gain: float, channel: TimeChannel) -> FloatArray:
         """Return the PAPR of every symbol, [num_clients, num_symbols].
 

@@ -2,47 +2,58 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+from collections.abc import Callable
+from typing import Any
+
 import xarray as xr
 from matplotlib.figure import Figure
 
-from figures import panels, style
+from figures import facets, style
+from figures.quantities import ROUND, metric_label, metric_of, metric_values, value_label
+from figures.roles import single, swept, without_surplus
 
 KINDS = {"ofdm": "over the air", "orthogonal": "orthogonal digital"}
+METRICS = ("airtime", "radiated_energy")
 
 
 def applies(study: xr.Dataset) -> bool:
     """Return whether the study has the data for this figure."""
-    swept = "link" in panels.swept(study) and "airtime" in study
-    return swept and "orthogonal" in study["link"].values
+    linked = "link" in swept(study) and "airtime" in study
+    return linked and "orthogonal" in study["link"].values
 
 
-def draw(study: xr.Dataset) -> Figure:
-    """Draw means over the seeds: one colour per link, one shade per number of clients."""
-    runs = study.mean("seed") if "seed" in study.dims else study
-    figure, (left, right) = plt.subplots(1, 2, figsize=(style.PAGE_WIDTH, 2.6), sharey=True)
-    others = [dim for dim in panels.swept(study) if dim != "link"]
-    runs = runs.squeeze(panels.single(study), drop=True)
-    stacked = runs.stack(case=others) if others else runs.expand_dims("case")
-    count = stacked.sizes["case"]
-    for place, kind in enumerate(stacked["link"].values):
+def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
+    """Draw means over the seeds: one colour per link, one shade per value of what else is swept."""
+    study = without_surplus(study, "link", 1, on_note)
+    study = study.squeeze(single(study, ("link",)))
+    dim = next((each for each in swept(study) if each != "link"), None)
+    labels = [metric_label(metric_of(study, name), over_rounds=False) for name in METRICS]
+    figure, grid = facets.make([""], ["", ""], 2.2, share_x=False)
+    accuracy = _mean(metric_values(study, "test_accuracy", (ROUND,)))
+    costs = [_mean(metric_values(study, name, (ROUND,))) for name in METRICS]
+    values: list[Any] = [None] if dim is None else study[dim].values.tolist()
+    for place, kind in enumerate(study["link"].values):
         look = style.look(kind, place)
         look.pop("marker")
-        for case in range(count):
-            run = stacked.sel(link=kind).isel(case=case)
-            values = run["case"].item() if others else ()
-            label = ", ".join(panels.value_label(d, v) for d, v in zip(others, values, strict=True))
-            look["alpha"] = 0.35 + 0.65 * (case + 1) / count
-            look["linewidth"] = 0.7 + 1.2 * (case + 1) / count
-            tested = run["test_accuracy"].notnull().values
-            accuracy = 100 * run["test_accuracy"].values[tested]
-            energy = run["radiated_energy"].sum("client").values[tested]
-            name = f"{KINDS.get(str(kind), str(kind))}, {label}".rstrip(", ")
-            left.plot(run["airtime"].values[tested], accuracy, label=name, **look)
-            right.plot(energy, accuracy, **look)
-    left.set(xscale="log", xlabel=panels.metric_label("airtime"), title="(a)")
-    left.set_ylabel(panels.metric_label("test_accuracy", "%"))
-    energy_label = f"{panels.metric_label('radiated_energy')} of all clients"
-    right.set(xscale="log", xlabel=energy_label, title="(b)")
-    figure.legend(loc="outside right center")
-    return figure
+        for number, value in enumerate(values):
+            chosen = {"link": kind} | ({} if dim is None else {dim: value})
+            shade = (number + 1) / len(values)
+            look |= {"alpha": 0.35 + 0.65 * shade, "linewidth": style.line_width(0.5 + 0.7 * shade)}
+            name = KINDS.get(str(kind), str(kind))
+            if dim is not None:
+                name = f"{name}, {value_label(study, dim, value)}"
+            y = accuracy.sel(chosen).values
+            tested = ~xr.DataArray(y).isnull().values
+            for axes, cost in zip(grid[0], costs, strict=True):
+                axes.plot(cost.sel(chosen).values[tested], y[tested], label=name, **look)
+    for axes, label in zip(grid[0], labels, strict=True):
+        axes.set(xscale="log", xlabel=label)
+    grid[0, 0].set_ylabel(metric_label(metric_of(study, "test_accuracy"), over_rounds=False))
+    facets.legend(figure, grid)
+    facets.fit(figure)
+    caption = f"{study.attrs['title']}: test accuracy against time on the air and radiated energy"
+    return style.describe(figure, f"{caption}; means over {study.sizes.get('seed', 1)} seeds.")
+
+
+def _mean(values: xr.DataArray) -> xr.DataArray:
+    return values.mean("seed") if "seed" in values.dims else values

@@ -6,18 +6,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from figures import style
+from figures import facets, style
 from otafl._base.decibels import to_db
 from scenarios.report.linkcheck import LinkCheck
-
-FEW = 4  # at most so many names fit into the figure
 
 
 def draw(check: LinkCheck) -> Figure:
     """Draw measurements as markers with two standard errors, closed forms as lines."""
-    few = len(check.links) <= FEW
-    size = (style.COLUMN_WIDTH if few else style.PAGE_WIDTH, 2.6)
-    figure, axes = plt.subplots(figsize=size)
+    figure, grid = plt.subplots(figsize=style.size(style.COLUMN_WIDTH, 3.0), squeeze=False)
+    axes = grid[0, 0]
     snr = check.entry_snr_db
     for place, name in enumerate(check.links):
         look = style.look(None, place, len(check.links)) | {"linestyle": "none"}
@@ -35,8 +32,7 @@ def draw(check: LinkCheck) -> Figure:
         axes.plot([], [], "-", label="closed form", **thin)
     axes.plot([], [], ":", label="median at largest gain", **thin)
     axes.set(xlabel="entry SNR [dB]", ylabel="NMSE of the sum [dB]")
-    if few:
-        axes.legend(loc="best")
-    else:
-        figure.legend(loc="outside right center")
-    return figure
+    facets.legend(figure, grid)
+    facets.fit(figure)
+    caption = "NMSE of the sum; markers: mean at a given gain, with two standard errors"
+    return style.describe(figure, f"{check.title}: {caption}.")

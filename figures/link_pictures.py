@@ -7,7 +7,7 @@ the current one of Matplotlib: :func:`figures.style.apply` sets that of this pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy import signal
 
-from figures import style
+from figures import facets, style
 from figures.link_view import LinkView, RadioView, look_at
 from fl.api import Link
 from otafl._base.decibels import to_db
@@ -82,7 +82,8 @@ def plot_constellation(view: LinkView | Link) -> Figure:
         draw(axes)
         axes.set(title=name, xlabel="I")
     grid[0, 0].set_ylabel("Q")
-    return _shared_legend(figure, grid[0], 6)
+    facets.legend(figure, grid)
+    return figure
 
 
 def plot_spectrum(view: LinkView | Link, axes: Axes | None = None) -> Figure:
@@ -183,7 +184,8 @@ def plot_link(view: LinkView | Link) -> Figure:
     for axes in grid[1, :2]:
         axes.set(xlabel="I", ylabel="Q")
     figure.align_labels()
-    return _shared_legend(figure, grid.flat, 6)
+    facets.legend(figure, grid)
+    return figure
 
 
 def draw_papr(axes: Axes, papr_db: NDArray, label: str, look: dict) -> None:
@@ -302,23 +304,10 @@ def _carrier_nmse(axes: Axes, radio: RadioView) -> None:
     axes.set(xlabel="frequency [MHz]", ylabel="NMSE of the sum [dB]")
 
 
-def _shared_legend(figure: Figure, several: Iterable[Axes], columns: int) -> Figure:
-    """Put one legend of all axes above the figure; the first of equal labels counts."""
-    handles: dict[str, Any] = {}
-    for axes in several:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    place = {"loc": "outside upper center", "ncols": min(columns, len(handles))}
-    figure.legend(handles.values(), handles, markerscale=1.5, **place)
-    return figure
-
-
 def _legend(axes: Axes) -> Figure:
     """Put the legend above the figure, unless the axes are part of another one."""
     figure = axes.get_figure()
     assert isinstance(figure, Figure)
-    handles, labels = axes.get_legend_handles_labels()
-    if len(figure.axes) <= 2 and axes is figure.axes[0] and labels:
-        columns = min(len(labels), 3)
-        figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+    if axes is figure.axes[0] and len(figure.axes) <= 2:
+        facets.legend(figure, np.array([[axes]]))
     return figure

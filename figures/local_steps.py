@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from figures import panels
+from figures import facets, panels, style
+from figures.quantities import ROUND
+from figures.roles import Roles, one_seed, single, swept, thin, without_surplus
 
 
 def _acpc(study: xr.Dataset) -> xr.Dataset | None:
@@ -23,24 +29,29 @@ def applies(study: xr.Dataset) -> bool:
     return runs is not None and "steps" in runs and float(runs["steps"].max()) > 1
 
 
-def draw(study: xr.Dataset) -> Figure:
+def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
     """Draw the figure."""
     runs = _acpc(study)
     assert runs is not None
-    runs = panels.one_seed(runs)
-    most = float(runs["steps"].max())
-    colours = plt.get_cmap("cividis", int(most))
-    figure, pairs = panels.panels(runs, None)
-    for axes, part in pairs:
+    runs = without_surplus(one_seed(runs), ROUND, 2, on_note)
+    col, row = [*swept(runs), None, None][:2]
+    roles = Roles(ROUND, ("steps",), None, col, row)
+    runs = thin(runs, roles, on_note)
+    runs = runs.squeeze(single(runs, (col, row)))
+    most = int(runs["steps"].max())
+    colours = plt.get_cmap("cividis", most)
+    figure, grid = panels.make(runs, roles)
+    for axes, _, part in panels.each(grid, runs, roles):
         steps = part["steps"].transpose("client", "round").values
         y, x = (np.arange(size + 1) + 0.5 for size in steps.shape)
-        image = axes.pcolormesh(
-            x, y, steps, vmin=0.5, vmax=most + 0.5, cmap=colours, rasterized=True
-        )
+        limits: dict[str, Any] = {"vmin": 0.5, "vmax": most + 0.5}
+        image = axes.pcolormesh(x, y, steps, cmap=colours, rasterized=True, **limits)
         axes.grid(visible=False)
-    panels.outer_labels(pairs, "round", "client of ACPC-OTA-FL")
-    label = rf"{panels.metric_label('steps')} $\tau$"
-    bar = figure.colorbar(image, ax=[axes for axes, _ in pairs], label=label)
-    if most <= 12:
-        bar.set_ticks(list(range(1, int(most) + 1)))
-    return figure
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(5, integer=True))
+    facets.label_axes(figure, grid, ["round"], ["client of ACPC-OTA-FL"])
+    bar = figure.colorbar(image, ax=list(grid.flat), label=r"local steps $\tau$")
+    bar.ax.yaxis.set_major_locator(MaxNLocator(6, integer=True))
+    facets.fit(figure)
+    caption = "local steps that ACPC-OTA-FL chose for each client and round; one seed"
+    return style.describe(figure, f"{study.attrs['title']}: {caption}.")

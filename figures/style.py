@@ -84,6 +84,16 @@ def size(width: float, height: float) -> tuple[float, float]:
     return width * scale, height * scale
 
 
+def marker_size() -> float:
+    """Return the size of markers in the current style [points]."""
+    return float(plt.rcParams["lines.markersize"])
+
+
+def line_width(factor: float) -> float:
+    """Return the width of lines in the current style [points], times a factor."""
+    return factor * float(plt.rcParams["lines.linewidth"])
+
+
 def describe(figure: Figure, caption: str) -> Figure:
     """Keep a caption with a figure; it is saved beside the figure and in its metadata."""
     figure.set_label(caption)

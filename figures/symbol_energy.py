@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from figures import panels, style
+from figures import facets, kinds, panels, style
+from figures.quantities import ROUND
+from figures.roles import assign, one_seed, single, thin, without_surplus
 from scenarios.study.results import INNER
+
+WIDE = 100.0  # a ratio of energies above which decades alone are marked
 
 
 def applies(study: xr.Dataset) -> bool:
@@ -17,27 +23,34 @@ def applies(study: xr.Dataset) -> bool:
     return loaded and study.sizes["symbol"] > 1
 
 
-def draw(study: xr.Dataset) -> Figure:
+def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
     """Draw the mean over the rounds, shaded up to the maximum, for one seed."""
-    runs = panels.one_seed(study)
-    dim = panels.line_dim(runs)
-    figure, pairs = panels.panels(runs, dim)
-    for axes, part in pairs:
-        for label, look, run in panels.lines(part, dim):
-            load = run["symbol_load"]
+    study = without_surplus(one_seed(study), ROUND, 3, on_note)
+    roles = assign(study, ROUND, ["symbol_load"], None, None, None)
+    study = thin(study, roles, on_note)
+    study = study.squeeze(single(study, (roles.hue, roles.col, roles.row)))
+    figure, grid = panels.make(study, roles)
+    for axes, _, part in panels.each(grid, study, roles):
+        for label, look, chosen in kinds.looks(part, roles.hue):
+            load = part["symbol_load"].sel(chosen)
             if not float(load.max()) > 0:
                 continue
             look.pop("marker")
             mean, most = load.mean("round").values, load.max("round").values
             edges = np.arange(len(mean) + 1) + 0.5
-            axes.stairs(mean, edges, baseline=None, label=label, linewidth=1.2, **look)
+            axes.stairs(mean, edges, baseline=None, label=label, **look)
             shade = {"color": look["color"], "alpha": 0.15, "linewidth": 0}
             axes.stairs(most, edges, baseline=mean, fill=True, **shade)
-        axes.axhline(1, color=style.BLACK, linestyle=":", linewidth=1)
+        axes.axhline(1, color=style.BLACK, linestyle=":", label="budget")
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < WIDE * low else (1,)))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter(NullFormatter())
-    panels.outer_labels(pairs, INNER["symbol"], "energy / ($P/L$)")
-    panels.legend(figure, pairs[0][0])
-    return figure
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    facets.label_axes(figure, grid, [INNER["symbol"]], ["energy / ($P/L$)"])
+    facets.legend(figure, grid)
+    facets.fit(figure)
+    caption = "energy in each OFDM symbol over its share of the budget, of the client that spends"
+    words = "lines: mean over the rounds, shaded up to the largest; one seed"
+    return style.describe(figure, f"{study.attrs['title']}: {caption} most; {words}.")

@@ -45,6 +45,12 @@ class Metric:
     reported : bool
         Whether the value is what the link reports under the same name in
         ``Reception.diagnostics``, NaN if it reports nothing; False by default.
+    shown_in : {"", "%", "dB"}
+        In which unit figures show a ratio; empty (the default) for the unit of the metric.
+    over_rounds : {"mean", "median", "max", "last"}
+        What stands for all rounds where a figure shows one value per run; "mean" by default.
+    over_clients : {"mean", "max", "sum"}
+        What stands for all clients, or for all OFDM symbols; "mean" by default.
     """
 
     name: str
@@ -54,6 +60,9 @@ class Metric:
     unit: str = ""
     cumulative: bool = False
     reported: bool = False
+    shown_in: str = ""
+    over_rounds: str = "mean"
+    over_clients: str = "mean"
 
     @property
     def axis_label(self) -> str:
@@ -73,41 +82,52 @@ def _table(metrics: Iterable[Metric]) -> Mapping[str, Metric]:
 # fmt: off
 METRICS: Mapping[str, Metric] = _table([
     Metric("rate", ROUND, "learning rate", "Learning rate eta_t of the local steps."),
-    Metric("gain", ROUND, "gain", "Common gain of all signals, the paper's beta_t."),
+    Metric("gain", ROUND, "gain", "Common gain of all signals, the paper's beta_t.",
+           over_rounds="median"),
     Metric("train_loss", ROUND, "training loss", "F(x_t) before the round, without weight decay, "
-           "estimated without bias from each client's first minibatch."),
+           "estimated without bias from each client's first minibatch.", over_rounds="last"),
     Metric("largest_gradient", PER_CLIENT, "largest gradient norm",
-           "Largest norm of a stochastic gradient during the round, weight decay included."),
+           "Largest norm of a stochastic gradient during the round, weight decay included.",
+           over_rounds="max", over_clients="max"),
     Metric("steps", PER_CLIENT, "local steps", "Number of local steps tau_t^i."),
     Metric("scaled_down", PER_CLIENT, "scaled down", "Whether the client sent its signal scaled "
-           "down because its power budget was too small."),
+           "down because its power budget was too small.", shown_in="%"),
     Metric("energy", PER_CLIENT, "energy", "Transmit energy of the client, in all OFDM symbols."),
     Metric("worst_symbol_energy", PER_CLIENT, "largest symbol energy",
-           "Transmit energy of the client in the OFDM symbol in which it is largest."),
+           "Transmit energy of the client in the OFDM symbol in which it is largest.",
+           over_rounds="max", over_clients="max"),
     Metric("symbol_load", PER_SYMBOL, "symbol load", "Energy in an OFDM symbol divided by an equal "
-           "share of the round's budget; the largest value over all clients."),
+           "share of the round's budget; the largest value over all clients.",
+           over_rounds="max", over_clients="max"),
     Metric("load", PER_CLIENT, "load", "Largest ratio of energy to budget over the client's "
-           "constraints; zero where there is no budget."),
+           "constraints; zero where there is no budget.", over_rounds="max", over_clients="max"),
     Metric("nmse", ROUND, "NMSE", "Squared error of the received sum divided by the squared norm "
-           "of the sum that was sent.", reported=True),
+           "of the sum that was sent.", reported=True, shown_in="dB", over_rounds="median"),
     Metric("received_snr_db", ROUND, "received SNR", "Energy of the sum at the receive antenna "
-           "over that of the noise; NaN on links without an antenna.", "dB", reported=True),
+           "over that of the noise; NaN on links without an antenna.", "dB", reported=True,
+           over_rounds="median"),
     Metric("active_fraction", PER_CLIENT, "active fraction",
-           "Fraction of the spectrum on which the client transmits.", reported=True),
+           "Fraction of the spectrum on which the client transmits.", reported=True, shown_in="%"),
     Metric("airtime", ROUND, "time on the air",
-           "Time on the air, summed over all rounds so far.", "s", cumulative=True, reported=True),
+           "Time on the air, summed over all rounds so far.", "s", cumulative=True, reported=True,
+           over_rounds="last"),
     Metric("radiated_energy", PER_CLIENT, "radiated energy", "Energy that the client radiated, "
-           "prefix and grid pilots included, over all rounds.", cumulative=True, reported=True),
+           "prefix and grid pilots included, over all rounds.", cumulative=True, reported=True,
+           over_rounds="last", over_clients="sum"),
     Metric("clip_rate", PER_CLIENT, "clipped samples", "Fraction of the samples that the client's "
-           "transmitter clipped; NaN where nothing clips.", reported=True),
+           "transmitter clipped; NaN where nothing clips.", reported=True,
+           shown_in="%", over_clients="max"),
     Metric("papr_db", PER_CLIENT, "PAPR", "Peak-to-average power ratio of one OFDM symbol of the "
            "client; NaN where not measured.", "dB", reported=True),
     Metric("squared_gradient_norm", ROUND, "squared gradient norm",
-           "||grad F(x_t)||^2 over all data, before the round; NaN where not measured."),
+           "||grad F(x_t)||^2 over all data, before the round; NaN where not measured.",
+           over_rounds="last"),
     Metric("test_loss", ROUND, "test loss",
-           "Loss of the model after the round on the test set; NaN where not tested."),
+           "Loss of the model after the round on the test set; NaN where not tested.",
+           over_rounds="last"),
     Metric("test_accuracy", ROUND, "test accuracy", "Fraction of the test set that the model after "
-           "the round classifies correctly; NaN where not tested."),
+           "the round classifies correctly; NaN where not tested.",
+           shown_in="%", over_rounds="last"),
 ])
 # fmt: on
 """Every metric that :class:`fl.History` records, by name, in storage order."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from otafl._base.public import getter
 
 if TYPE_CHECKING:  # editors and type checkers follow these; at run time __getattr__ does
+    from figures.general import plot  # noqa: F401
     from figures.link_pictures import *  # noqa: F403
     from figures.link_view import LinkView, RadioView, look_at  # noqa: F401
     from fl import *  # noqa: F403
@@ -45,6 +46,7 @@ _PUBLIC = {
         quadratic_problem train train_together
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",
+    "figures.general": "plot",
     "figures.link_view": "LinkView RadioView look_at",
     "figures.link_pictures": """
         plot_carrier_error plot_channels plot_constellation plot_link plot_papr plot_spectrum

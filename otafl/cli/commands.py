@@ -153,26 +153,25 @@ def upgrade(options: Namespace) -> None:
 
 
 def plot(options: Namespace) -> None:
-    """Draw the figures of a study."""
-    import matplotlib
+    """Draw the figures of a study, or one of several studies."""
+    from otafl.cli.drawing import draw_studies
 
-    matplotlib.use("Agg")  # figures go to files, with or without a display
-
-    from figures.gallery import draw_all
-
-    out = options.out or options.study / "figures"
-    for path in draw_all(options.study, out, on_note=lambda note: _note(f"otafl: {note}")):
-        print(path)
+    draw_studies(options, on_note=lambda note: _note(f"otafl: {note}"))
 
 
 def link(options: Namespace) -> None:
-    """Measure the error of a scenario's links."""
+    """Measure the error of a scenario's links, or draw pictures of the first."""
     scenario = _scenario(options, {})
+    out = options.out or Path("out") / f"link-{Path(options.scenario).stem}"
+    if options.plot:
+        from otafl.cli.drawing import draw_link
+
+        draw_link(scenario, options, out / "figures", lambda note: _note(f"otafl: {note}"))
+        return
 
     from scenarios.report.linkcheck import check_links
     from scenarios.report.tables import print_link_check
 
-    out = options.out or Path("out") / f"link-{Path(options.scenario).stem}"
     with user_errors(name for cell in scenario.cells for name in cell.all_code()):
         found = check_links(
             scenario,
@@ -202,8 +201,6 @@ def validate(options: Namespace) -> None:
 
 def demo(options: Namespace) -> None:
     """Open the teaching page."""
-    # more threads are slower with matrices this small
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from otafl.demo.server import serve
     except ModuleNotFoundError as error:
@@ -211,8 +208,8 @@ def demo(options: Namespace) -> None:
             raise
         raise ScenarioError("the page needs Bokeh: pip install 'otafl[demo]'") from None
 
-    def on_ready(address: str) -> None:
-        print(f"the page is at {address} (Ctrl-C stops it)", flush=True)
+    def on_ready(announcement: str) -> None:
+        print(announcement, flush=True)
 
     serve(options.host, options.port, not options.no_browser, on_ready)
 

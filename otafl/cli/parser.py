@@ -65,11 +65,15 @@ def _scenario_commands(command: Command) -> None:
     text = "print the numbers of one round of a scenario: SNR, noise, energy, airtime"
     _with_scenario(command(commands.explain, text))
 
-    text = "measure the error of a scenario's links against SNR and compare it with closed forms"
-    link = _with_scenario(command(commands.link, text)).add_argument
+    text = "measure the error of a scenario's links against SNR, or draw pictures of one round"
+    parser = _with_scenario(command(commands.link, text))
+    link = parser.add_argument
     link("--out", type=Path, help="directory of the results; out/link-NAME by default")
     text = "draws of channels and noise; 200 by default"
     link("--realisations", type=_count, default=200, metavar="N", help=text)
+    text = "draw pictures of one round over the first link instead: channels, constellations, ..."
+    link("--plot", action="store_true", help=text)
+    _file_options(parser)
 
 
 def _study_commands(command: Command) -> None:
@@ -88,9 +92,7 @@ def _study_commands(command: Command) -> None:
     compare("second", type=Path, metavar="B", help="directory of the study to compare with it")
     compare("--json", action="store_true", help="print the table as a JSON list of objects")
 
-    plot = command(commands.plot, "draw the figures of a study").add_argument
-    plot("study", type=Path, metavar="DIR", help=DIRECTORY)
-    plot("--out", type=Path, help="directory of the figures; DIR/figures by default")
+    _plot_options(command(commands.plot, "draw the figures of a study, or one of several"))
 
     merge = command(commands.merge, "join parts of a study that were run elsewhere").add_argument
     merge("parts", type=Path, metavar="DIR", nargs="+", help="directories of the parts")
@@ -117,6 +119,35 @@ def _other_commands(command: Command) -> None:
     text = "port to listen on; 5006 by default, 0 for a free one"
     demo("--port", type=port, default=5006, help=text)
     demo("--no-browser", action="store_true", help="print the address and open no browser")
+
+
+def _plot_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("studies", type=Path, metavar="DIR", nargs="+", help=f"{DIRECTORY}; several are compared")
+    add("--out", type=Path, help="directory of the figures; that of the first DIR by default")
+    text = "draw these figures only; file.py:function draws one of yours"
+    add("--only", type=_names, metavar="NAME,...", help=text)
+    text = "draw only this value of a swept key, or these, as in link.snr_db=[0,10]; repeatable"
+    add("--where", action="append", default=[], type=_change, metavar="KEY=VALUE", help=text)
+    _file_options(parser)
+    figure = parser.add_argument_group("a figure of your choice").add_argument
+    text = "key of the horizontal axis, such as link.snr_db or round"
+    figure("--x", metavar="KEY", help=text)
+    text = "metrics of the vertical axis, accuracy by default; in a heat map the key of that axis"
+    figure("--y", type=_names, metavar="METRIC,...", help=text)
+    text = "key that lines stand for; in a heat map the metric that colours show"
+    figure("--hue", metavar="KEY", help=text)
+    figure("--col", metavar="KEY", help="key that columns of panels stand for")
+    figure("--row", metavar="KEY", help="key that rows of panels stand for")
+    kinds = ["line", "heatmap", "bar", "box"]
+    figure("--kind", choices=kinds, help="kind of figure; line by default")
+
+
+def _file_options(parser: argparse.ArgumentParser) -> None:
+    text = "formats of the files: png, svg, pdf; png,svg by default"
+    parser.add_argument("--format", type=_formats, default=["png", "svg"], help=text)
+    text = "sizes for a paper (the default) or for slides"
+    parser.add_argument("--style", choices=["paper", "slides"], default="paper", help=text)
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
@@ -167,6 +198,21 @@ def _whole(text: str, least: int, most: int) -> int:
 
 
 _count = partial(_whole, least=1, most=LARGEST_COUNT)
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"must be names separated by commas, got {text!r}")
+    return names
+
+
+def _formats(text: str) -> list[str]:
+    names = _names(text)
+    for name in names:
+        if name not in ("png", "svg", "pdf"):
+            raise argparse.ArgumentTypeError(f"must be some of png, svg, pdf, got {name!r}")
+    return names
 
 
 def _change(text: str) -> tuple[str, Any]:

@@ -46,10 +46,15 @@ def read_source(source: str | Path) -> dict[str, Any]:
     )
 
 
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the content of a TOML document."""
+    return tomllib.loads(text)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the content of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ScenarioError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:

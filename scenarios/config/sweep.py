@@ -29,6 +29,18 @@ VARIANT = "variant"
 """The key of a sweep that sets several keys at once."""
 
 
+def short_name(key: str) -> str:
+    """Return the short name of a swept key.
+
+    >>> [short_name(key) for key in ("link.snr_db", "link.csi.snr_db", "algorithm.name")]
+    ['snr_db', 'csi_snr_db', 'algorithm']
+    """
+    parts = key.split(".")
+    if len(parts) > 1 and parts[-1] in ("name", "kind"):
+        return parts[-2]
+    return "_".join(parts[-2:]) if len(parts) > 2 else parts[-1]
+
+
 @dataclass(frozen=True)
 class Axis:
     """One key of the sweep.
@@ -49,15 +61,8 @@ class Axis:
 
     @property
     def name(self) -> str:
-        """A short name.
-
-        ``snr_db`` for ``link.snr_db``, ``csi_snr_db`` for ``link.csi.snr_db``, and ``algorithm``
-        for ``algorithm.name``.
-        """
-        parts = self.key.split(".")
-        if len(parts) > 1 and parts[-1] in ("name", "kind"):
-            return parts[-2]
-        return "_".join(parts[-2:]) if len(parts) > 2 else parts[-1]
+        """The short name of the key."""
+        return short_name(self.key)
 
     @property
     def content(self) -> list[Plain] | dict[str, Any]:

@@ -36,6 +36,7 @@ OUTCOMES = {
             (),
             "test accuracy",
             "Mean of the tests in the last training.final_rounds rounds; NaN if the run diverged.",
+            shown_in="%",
         ),
         Metric("diverged", (), "diverged", "1 if the run diverged, else 0."),
         Metric("finished", (), "finished", "1 if the cell is finished, else 0."),
@@ -199,6 +200,10 @@ class Results:
             paper=self._paper(numbers[0]),
             nmses=tuple(cell.variables["nmse"][1] for cell in done if "nmse" in cell.variables),
         )
+
+    def published(self) -> list[float | None]:
+        """Return the accuracy that the publication reports for each cell, in percent."""
+        return [self._paper(number) for number in range(len(self.cells))]
 
     def _paper(self, number: int) -> float | None:
         """Return what the publication reports for a cell, by its settings or its labels."""

@@ -20,4 +20,4 @@ def test_airtime(data_file, tmp_path):
     run = study.sel(link="orthogonal", clients=4)
     np.testing.assert_allclose(left.lines[3].get_xdata(), run["airtime"])
     np.testing.assert_allclose(right.lines[3].get_xdata(), run["radiated_energy"].sum("client"))
-    assert right.get_xlabel() == "radiated energy of all clients"
+    assert right.get_xlabel() == "radiated energy, all clients"

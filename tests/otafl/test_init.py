@@ -10,6 +10,7 @@ from importlib.metadata import version
 import pytest
 
 import otafl
+from figures import link_pictures
 
 LAYERS = ("phy", "phy.impairments", "links", "fl", "scenarios")
 PUBLIC = {name: layer for layer in LAYERS for name in importlib.import_module(layer).__all__}
@@ -17,6 +18,9 @@ PUBLIC |= {
     **dict.fromkeys(("Cnn", "KerasModel", "TensorFlowModel"), "fl.autodiff"),
     "noise_of": "links.radio",
     "expected_mse": "links.theory",
+    "plot": "figures.general",
+    **dict.fromkeys(("LinkView", "RadioView", "look_at"), "figures.link_view"),
+    **dict.fromkeys(link_pictures.__all__, "figures.link_pictures"),
 }
 HEAVY = ("numpy", "scipy", "pydantic", "xarray", "tensorflow", "matplotlib", *LAYERS, "figures")
 

@@ -8,7 +8,7 @@ BIN := .venv/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-all test-system lint format bench notebooks validation docs clean
+.PHONY: demo test test-all test-system lint format bench notebooks validation images docs clean
 
 demo: .venv/installed
 	$(BIN)/otafl run quickstart --out out/quickstart
@@ -43,12 +43,16 @@ bench: .venv/installed
 	$(BIN)/python -m tests.bench.local_training
 	$(BIN)/python -m tests.bench.demo_page
 
-# These write files that are committed: the outputs of the notebooks, the tables of the validation.
+# These write files that are committed: the outputs of the notebooks, the tables of the validation,
+# the images of the documentation (an hour, unless the studies are in out already).
 notebooks: .venv/installed
 	$(BIN)/python -m scenarios.notebooks.execute
 
 validation: .venv/installed
 	$(BIN)/otafl validate --markdown docs/generated/validation.md
+
+images: .venv/installed
+	$(BIN)/python docs/draw_images.py --studies out
 
 docs: .venv/documented
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs

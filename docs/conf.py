@@ -30,6 +30,7 @@ html_css_files = ["look.css"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 html_copy_source = False
+html_show_search_summary = False  # a page opened from a file cannot fetch others to quote them
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3

@@ -139,7 +139,7 @@ def plot_symbol_energy(view: LinkView | Link, axes: Axes | None = None) -> Figur
 def plot_carrier_error(view: LinkView | Link) -> Figure:
     """Draw, over frequency, the EVM of each client and the NMSE of the sum.
 
-    The EVM is that of a client on its own without noise: what channel knowledge, truncation and
+    The EVM is that of a client on its own without noise: what CSI, truncation and
     hardware cost. The NMSE is that of the sum, noise and corrections included.
     """
     radio = _radio(view, "plot_carrier_error")

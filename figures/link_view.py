@@ -84,7 +84,7 @@ class RadioView:
     def evm(self) -> FloatArray:
         """[shown, num_carriers] rms error of a client's elements over the rms of all of them.
 
-        A client on its own and without noise: what channel knowledge and hardware do to it. It is 1
+        A client on its own and without noise: what CSI, truncation and hardware do to it. It is 1
         on a carrier on which the client is silent.
         """
         error = np.square(np.abs(self.arrived - self.symbols), dtype=float)

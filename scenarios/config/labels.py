@@ -27,8 +27,8 @@ class Label:
     def value(self, value: object) -> str:
         """Return a value with symbol and unit, as in a legend.
 
-        >>> LABELS["snr_db"].value(-1.0), LABELS["truncation"].value(0.05)
-        ('SNR = −1 dB', '$g$ = 0.05')
+        >>> LABELS["snr_db"].value(10.0), LABELS["truncation"].value(0.05)
+        ('SNR = 10 dB', '$g$ = 0.05')
         """
         return f"{self.symbol or self.text} = {self.plain(value)} {self.unit}".rstrip()
 
@@ -114,7 +114,7 @@ LABELS = {
     "grid_subcarrier_spacing": Label("subcarrier spacing", "Hz", r"$\Delta f$"),
     "grid_symbols_per_slot": Label("OFDM symbols between synchronisations", symbol="symbols"),
     "grid_pilots": Label("pilot carriers", symbol="pilots"),
-    # fading and channel knowledge
+    # fading and CSI
     "fading": Label("fading"),
     "fading_speed": Label("speed", "m/s", "$v$"),
     "fading_min_speed": Label("lowest speed", "m/s", r"$v_\mathrm{min}$"),
@@ -131,14 +131,14 @@ LABELS = {
     "fading_indoor_probability": Label("probability of being indoors", symbol="P(indoor)"),
     "fading_los": Label("line of sight"),
     "fading_o2i_model": Label("penetration loss"),
-    "csi": Label("channel knowledge"),
+    "csi": Label("CSI"),
     "csi_variance": Label("error variance of the channel estimate", symbol=r"$\sigma_e^2$"),
     "csi_snr_db": Label("pilot SNR", "dB"),
     "csi_num_pilots": Label("pilot symbols", symbol="pilots"),
     "csi_num_taps": Label("taps kept", symbol="taps"),
     "csi_delay": Label("age of the channel estimate", "s", "age"),
-    "csi_of": Label("channel knowledge"),
-    "of": Label("channel knowledge"),
+    "csi_of": Label("CSI"),
+    "of": Label("CSI"),
     "of_variance": Label("error variance before ageing", symbol=r"$\sigma_e^2$"),
     "of_snr_db": Label("pilot SNR", "dB"),
     "of_num_pilots": Label("pilot symbols", symbol="pilots"),

@@ -11,8 +11,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-
 import otafl
 
 OUT = Path("out/fading-and-snr")
@@ -47,26 +45,11 @@ def main(rounds: int = 60) -> None:
 
     # 3. Open the results: an xarray Dataset whose dimensions are the swept options and the rounds.
     study = otafl.open_study(OUT)
-    accuracy = 100 * study["accuracy"]
-    mean, spread = accuracy.mean("seed"), accuracy.std("seed")
-    print(mean.to_series().unstack("fading").round(1))
+    print((100 * study["accuracy"].mean("seed")).to_series().unstack("fading").round(1))
 
-    # 4. Plot them.
-    figure, axes = plt.subplots(figsize=(3.5, 2.6), layout="constrained")
-    for marker, fading in zip("osD^", study["fading"].values, strict=True):
-        axes.errorbar(
-            study["snr_db"],
-            mean.sel(fading=fading),
-            spread.sel(fading=fading),
-            marker=marker,
-            markersize=4,
-            capsize=2,
-            label=fading,
-        )
-    axes.set(xlabel="SNR [dB]", ylabel="test accuracy [%]")
-    axes.grid(alpha=0.4)
-    axes.legend()
-    figure.savefig(OUT / "fading-and-snr.png", dpi=200)
+    # 4. Plot them: a Matplotlib figure, which you can change before you save it.
+    figure = otafl.plot(study, x="link.snr_db", y="accuracy", hue="fading")
+    figure.savefig(OUT / "fading-and-snr.png")
     print(f"saved {OUT / 'fading-and-snr.png'}")
 
 

@@ -2,8 +2,8 @@
 
     python -m scenarios.notebooks.execute [--quick] [FILE ...]
 
-runs all notebooks, or the given files, and writes the outputs into them. Every notebook has one
-cell tagged ``parameters``; ``--quick`` sets QUICK there (fewer draws) and writes nothing.
+runs all lessons and solutions, or the given files, and writes the outputs into them. Every notebook
+has one cell tagged ``parameters``; ``--quick`` sets QUICK there (fewer draws) and writes nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ CELL_TIMEOUT = 600  # [s]
 
 
 def notebooks() -> list[Path]:
-    """Return the paths of all notebooks, in order."""
+    """Return the paths of the lessons, in order."""
     return sorted(FOLDER.glob("*.ipynb"))
+
+
+def solutions() -> list[Path]:
+    """Return the paths of the solutions to their exercises, in order."""
+    return sorted((FOLDER / "solutions").glob("*.ipynb"))
 
 
 def execute(path: Path, working_directory: Path, **parameters: Any) -> nbformat.NotebookNode:
@@ -72,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("files", nargs="*", type=Path, help="notebooks to run; all by default")
     parser.add_argument("--quick", action="store_true", help="use fewer draws and write nothing")
     options = parser.parse_args(arguments)
-    for path in options.files or notebooks():
+    for path in options.files or [*notebooks(), *solutions()]:
         begin = time.perf_counter()
         executed = execute(path, path.parent, **({"QUICK": True} if options.quick else {}))
         if not options.quick:
@@ -82,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "language_info": {"name": "python"},
             }
             nbformat.write(executed, path)
-        print(f"{path.name}: {time.perf_counter() - begin:.1f} s")
+        print(f"{path.parent.name}/{path.name}: {time.perf_counter() - begin:.1f} s")
 
 
 if __name__ == "__main__":

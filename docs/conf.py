@@ -23,6 +23,7 @@ version = release = version_of("otafl")
 
 extensions = ["sphinx.ext.autodoc", "sphinx.ext.napoleon", "myst_nb", "mathml"]
 exclude_patterns = ["generated/*"]
+highlight_language = "text"  # of blocks that name none
 html_theme = "furo"
 html_title = "otafl"
 html_static_path = ["static"]

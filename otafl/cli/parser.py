@@ -114,7 +114,8 @@ def _other_commands(command: Command) -> None:
 
     text = "open the teaching page, an interactive link, in the browser"
     demo = command(commands.demo, text).add_argument
-    demo("--host", default="127.0.0.1", help="address to listen on; 127.0.0.1 by default")
+    text = "address to listen on; 127.0.0.1, this machine only, by default, 0.0.0.0 for a class"
+    demo("--host", default="127.0.0.1", help=text)
     port = partial(_whole, least=0, most=65535)
     text = "port to listen on; 5006 by default, 0 for a free one"
     demo("--port", type=port, default=5006, help=text)

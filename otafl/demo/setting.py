@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from links import OfdmLink, WaveformLink
+from otafl._base.validation import choice
 from phy import NoFading, NoisyCsi, PerfectCsi, Rayleigh, Rician, Tdl
 from phy.fading import Fading
 from phy.impairments import CarrierOffset, Impairment, Rapp
 
+PAYLOADS = ("votes", "Gaussian")
 FADINGS: dict[str, Fading] = {
     "none": NoFading(),
     "Rician, K = 4": Rician(k_factor=4.0),
@@ -17,7 +19,29 @@ FADINGS: dict[str, Fading] = {
     "TDL-A, 100 ns": Tdl("A", delay_spread=100e-9),
     "TDL-C, 300 ns": Tdl("C", delay_spread=300e-9),
 }
+CHOICES = {"payload": PAYLOADS, "fading": tuple(FADINGS)}
+"""The options of a setting that have names for values."""
 IDEAL_BACKOFF_DB = 20.0  # from here on the amplifier is ideal
+
+
+class Range(NamedTuple):
+    """The values that a control can take: from ``start`` to ``end`` in steps."""
+
+    start: float
+    end: float
+    step: float
+
+
+RANGES = {
+    "clients": Range(1, 20, 1),
+    "entry_snr_db": Range(-40, 40, 1),
+    "csi_error": Range(0, 0.5, 0.005),
+    "truncation": Range(0, 1, 0.01),
+    "carrier_offset": Range(0, 0.05, 0.001),
+    "backoff_db": Range(-6, IDEAL_BACKOFF_DB, 1),
+    "seed": Range(0, 999_999, 1),
+}
+"""The options of a setting that are numbers."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +66,8 @@ class Setting:
         Standard deviation over the clients [subcarrier spacings].
     backoff_db : float
         Backoff of the amplifiers [dB]; ideal from ``IDEAL_BACKOFF_DB`` on.
+    seed : int
+        Equal seeds give equal payloads, channels, devices and noise.
     """
 
     clients: int = 5
@@ -52,6 +78,11 @@ class Setting:
     truncation: float = 0.1
     carrier_offset: float = 0.0
     backoff_db: float = IDEAL_BACKOFF_DB
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, allowed in CHOICES.items():
+            choice(name, getattr(self, name), allowed)
 
     @property
     def faults(self) -> tuple[Impairment, ...]:
@@ -63,21 +94,22 @@ class Setting:
             chosen.append(Rapp(backoff_db=self.backoff_db))
         return tuple(chosen)
 
-    def link(self, **options: Any) -> OfdmLink | WaveformLink:
-        """Return a link in samples if there are faults, else the faster one in carriers."""
-        if self.faults:
-            return WaveformLink(transmit=self.faults, **self._options(options))
-        return self.faultless_link(**options)
-
-    def faultless_link(self, **options: Any) -> OfdmLink:
-        """Return the link without hardware faults."""
-        return OfdmLink(**self._options(options))
-
-    def _options(self, changed: dict[str, Any]) -> dict[str, Any]:
-        own = {
-            "entry_snr_db": self.entry_snr_db,
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the link, without the faults of the hardware."""
+        return {
+            "entry_snr_db": float(self.entry_snr_db),
             "fading": FADINGS[self.fading],
             "csi": NoisyCsi(self.csi_error) if self.csi_error > 0 else PerfectCsi(),
-            "truncation": self.truncation,
+            "truncation": float(self.truncation),
         }
-        return own | changed
+
+    def link(self, **changed: Any) -> OfdmLink | WaveformLink:
+        """Return a link in samples if there are faults, else the faster one in carriers."""
+        if self.faults:
+            return WaveformLink(transmit=self.faults, **{**self.options, **changed})
+        return self.faultless_link(**changed)
+
+    def faultless_link(self, **changed: Any) -> OfdmLink:
+        """Return the link without hardware faults."""
+        return OfdmLink(**{**self.options, **changed})

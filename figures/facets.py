@@ -17,6 +17,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
 from figures import style
+from scenarios.config.labels import plain
 
 MAX_PANELS = 6
 FEW = 9  # at most so many values are all marked on an axis
@@ -135,15 +136,12 @@ def scale_x(axes: Axes, values: NDArray, decibels: bool) -> None:
         else:
             axes.set_xscale("symlog", linthresh=float(positive.min()))
     if len(values) <= FEW:
-        axes.set_xticks(np.sort(values), [_tick(value) for value in np.sort(values)])
+        ordered = np.sort(values).tolist()
+        axes.set_xticks(ordered, [plain(value) for value in ordered])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
     elif axes.get_xscale() == "linear":
         axes.xaxis.set_major_locator(MaxNLocator(6))
-
-
-def _tick(value: float) -> str:
-    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
 
 
 def fit(figure: Figure) -> None:

@@ -17,7 +17,7 @@ from figures import style
 from fl.metrics import Metric
 from otafl._base.names import did_you_mean
 from otafl._base.validation import OptionError
-from scenarios.config.labels import Label, label_of
+from scenarios.config.labels import Label, label_of, plain
 from scenarios.config.sweep import short_name
 from scenarios.study.results import INNER, VARIABLES
 
@@ -116,13 +116,13 @@ def value_label(study: xr.Dataset, dim: str, value: object, alone: bool = False)
     alone : bool
         Leave symbol and unit out: a heading has them.
     """
-    plain = value.item() if isinstance(value, np.generic) else value
+    bare = value.item() if isinstance(value, np.generic) else value
     label = label_of_dim(study, dim)
-    if isinstance(plain, str):
-        words = style.ALGORITHMS.get(plain, plain.replace("_", " "))
+    if isinstance(bare, str):
+        words = style.ALGORITHMS.get(bare, bare.replace("_", " "))
         beside = label.symbol and "$" not in label.symbol and not alone
         return f"{label.symbol} {words}" if beside else words
-    return label.plain(plain) if alone else label.value(plain)
+    return plain(bare) if alone else label.value(bare)
 
 
 def is_numeric(study: xr.Dataset, dim: str) -> bool:

@@ -67,12 +67,12 @@ def test_there_is_code_to_run():
 
 
 def code_lines(page):
-    """Yield the lines between fences."""
-    inside = False
+    """Yield the lines between fences that hold code, as most directives do not."""
+    inside, code = False, False
     for line in page.read_text().splitlines():
         if line.startswith("```"):
-            inside = not inside
-        elif inside:
+            inside, code = not inside, not line.startswith("```{") or "{code-block}" in line
+        elif inside and code:
             yield line
 
 

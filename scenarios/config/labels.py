@@ -5,6 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def plain(value: object) -> str:
+    """Return a value as figures show it, a number with three digits.
+
+    >>> plain(0.12345), plain(1000.0), plain(1e-8), plain("flat")
+    ('0.123', '1000', '$10^{-8}$', 'flat')
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    mantissa, _, exponent = f"{value:.3g}".partition("e")
+    if not exponent:
+        return mantissa.replace("-", "\N{MINUS SIGN}")
+    if 0 <= int(exponent) <= 5:
+        return f"{value:.0f}".replace("-", "\N{MINUS SIGN}")
+    factor = {"1": "", "-1": "-"}.get(mantissa, rf"{mantissa}\times ")
+    return f"${factor}10^{{{int(exponent)}}}$"
+
+
 @dataclass(frozen=True)
 class Label:
     """How a key is presented.
@@ -30,12 +47,7 @@ class Label:
         >>> LABELS["snr_db"].value(10.0), LABELS["truncation"].value(0.05)
         ('SNR = 10 dB', '$g$ = 0.05')
         """
-        return f"{self.symbol or self.text} = {self.plain(value)} {self.unit}".rstrip()
-
-    def plain(self, value: object) -> str:
-        """Return a value on its own, a number with three digits."""
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return f"{value:.3g}".replace("-", "\N{MINUS SIGN}") if number else str(value)
+        return f"{self.symbol or self.text} = {plain(value)} {self.unit}".rstrip()
 
     @property
     def axis(self) -> str:

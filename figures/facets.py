@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -22,6 +23,7 @@ from scenarios.config.labels import plain
 MAX_PANELS = 6
 FEW = 9  # at most so many values are all marked on an axis
 WIDE = 30.0  # a ratio of values above which an axis is logarithmic
+LETTERS = 15.0  # of a heading that fit into an inch
 GAP = 0.5  # between the labels of neighbouring ticks, in their height
 
 
@@ -53,10 +55,8 @@ def make(
     across = len(columns) if len(columns) <= 4 or len(rows) > 1 else 3
     down = len(rows) * -(-len(columns) // across)
     width = style.COLUMN_WIDTH if across == 1 else style.PAGE_WIDTH
-    size = style.size(width, max(height * down, 2.0) + 0.5)
-    figure, grid = plt.subplots(
-        down, across, figsize=size, squeeze=False, sharex=share_x, sharey=share_y
-    )
+    shares = {"sharex": share_x, "sharey": share_y}
+    figure, grid = style.subplots(down, across, width, max(height * down, 2.0) + 0.5, **shares)
     if len(rows) == 1:
         panels = grid.reshape(1, -1)[:, : len(columns)]
         for axes in grid.flat[len(columns) :]:
@@ -66,8 +66,9 @@ def make(
                 axes.tick_params(labelbottom=True)
     else:
         panels = grid
+    letters = int(LETTERS * width / across)
     for axes, heading in zip(panels[0], columns, strict=True):
-        axes.set_title(heading)
+        axes.set_title(textwrap.fill(heading, letters))
     for axes, heading in zip(panels[:, -1], rows, strict=True):
         if heading:
             axes.annotate(

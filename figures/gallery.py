@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from figures import general, link_nmse, style
-from figures.quantities import ROUND
-from figures.shipped import SHIPPED, answering, applicable
+from figures.roles import select
+from figures.several import read
+from figures.shipped import SHIPPED, Note, answering, applicable
 from otafl._base.names import did_you_mean
 from otafl._base.validation import OptionError
 from phy import OfdmGrid
@@ -29,8 +31,6 @@ from scenarios.study.writing import one_line_errors, write_text, writing
 FORMATS = ("png", "svg", "pdf")
 CAPTIONS = "captions.md"
 """The file beside the figures that has their captions."""
-
-Note = Callable[[str], object]
 
 
 def draw_study(
@@ -60,9 +60,11 @@ def draw_study(
     """
     folder = Path(folder)
     if (folder / FILE).is_file():
+        if only or where:
+            raise ScenarioError(f"{folder} holds a link check, which has one figure only")
         yield "link_nmse", link_nmse.draw(LinkCheck.load(folder))
         return
-    study = general.select(read_for_figures(folder), where or {})
+    study = select(read_for_figures(folder), where or {})
     done, total = int(study["finished"].sum()), study["finished"].size
     if not done:
         raise StudyError(f"{folder} has nothing to draw yet: 0 of {total} cells are done")
@@ -74,7 +76,7 @@ def draw_study(
     possible = applicable(study)
     for name in names:
         if is_reference(name):
-            yield name.rpartition(":")[2], _draw_users(name, study)
+            yield _name_of(name), _draw_users(name, study)
             continue
         if name not in possible:
             raise OptionError(
@@ -89,15 +91,16 @@ def draw_study(
         on_note(f"also available with --only: {', '.join(further)}")
 
 
-def draw_general(folders: Sequence[Path], on_note: Note, **options: Any) -> tuple[str, Figure]:
+def draw_general(
+    folders: Sequence[Path], on_note: Note, where: Mapping[str, Any], **options: Any
+) -> tuple[str, Figure]:
     """Return a figure as :func:`figures.general.plot` draws it, and a name for its file."""
-    study = folders[0] if len(folders) == 1 else list(folders)
-    x, kind = options.get("x"), options.get("kind", "line")
-    y = options.get("y") or ("test_accuracy" if x == ROUND else "accuracy")
-    name = y if isinstance(y, str) else "_".join(y)
-    name += f"_over_{x}" if x else ""
-    name += f"_{kind}" if kind != "line" else ""
-    return name.replace(".", "_"), general.plot(study, on_note=on_note, **options)
+    study = read(folders[0] if len(folders) == 1 else list(folders), where, on_note)
+    roles, kind = general.roles_of(study, **options), options.get("kind", "line")
+    name = f"{'_'.join(roles.metrics)}_over_{roles.x}"
+    if kind != "line":
+        name += f"_and_{roles.hue}" if kind == "heatmap" else f"_{kind}"
+    return name.replace(".", "_"), general.draw(study, roles, kind, on_note)
 
 
 def read_for_figures(folder: Path) -> xr.Dataset:
@@ -130,12 +133,10 @@ def save(
     Path
         Each file as it is written.
     """
-    captions = []
     for name, figure in drawn:
         with one_line_errors(out):
             out.mkdir(parents=True, exist_ok=True)
         caption = style.caption_of(figure)
-        captions += [f"**{name}**. {caption}\n"] if caption else []
         for suffix in formats:
             path = out / f"{name}.{suffix}"
             memory = io.BytesIO()
@@ -145,9 +146,18 @@ def save(
             figure.set_layout_engine("none")  # one layout is enough
             yield path
         plt.close(figure)
-    if captions:
-        write_text(out / CAPTIONS, "\n".join(captions))
+        if caption:
+            _add_caption(out / CAPTIONS, name, caption)
+    if (out / CAPTIONS).is_file():
         yield out / CAPTIONS
+
+
+def _add_caption(path: Path, name: str, caption: str) -> None:
+    """Write a caption beside those of other figures; one of the same name is replaced."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    captions = dict(re.findall(r"^\*\*(.+?)\*\*\. (.+)$", text, re.MULTILINE))
+    captions[name] = caption
+    write_text(path, "\n".join(f"**{each}**. {words}\n" for each, words in captions.items()))
 
 
 def _note_on(name: str, on_note: Note, text: str) -> None:
@@ -161,6 +171,12 @@ def _metadata(suffix: str, caption: str) -> dict[str, str | None]:
     if suffix == "pdf":
         return {"CreationDate": None, "Subject": caption}
     return {"Description": caption}
+
+
+def _name_of(reference: str) -> str:
+    """Return the name of the file that a function of the user's is drawn to."""
+    where, _, name = reference.rpartition(":")
+    return f"{Path(where).stem if where.endswith('.py') else where}_{name}"
 
 
 def _draw_users(reference: str, study: xr.Dataset) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -13,11 +12,13 @@ from scenarios.report.linkcheck import LinkCheck
 
 def draw(check: LinkCheck) -> Figure:
     """Draw measurements as markers with two standard errors, closed forms as lines."""
-    figure, grid = plt.subplots(figsize=style.size(style.COLUMN_WIDTH, 3.0), squeeze=False)
+    figure, grid = style.subplots(1, 1, style.COLUMN_WIDTH, 3.0)
     axes = grid[0, 0]
     snr = check.entry_snr_db
     for place, name in enumerate(check.links):
-        look = style.look(None, place, len(check.links)) | {"linestyle": "none"}
+        look = style.look(None, place) | {"linestyle": "none"}
+        if len(check.links) > style.MOST_LOOKS:
+            look["color"] = style.shade(place, len(check.links))
         mean, error = check.mean[place], check.error[place]
         if not (mean > 0).all():
             continue  # the exact sum

@@ -1,15 +1,15 @@
 """Pictures of one round over a link: channels, constellations, spectrum, energy, error, PAPR.
 
 Each function takes what :func:`~figures.link_view.look_at` returns, or a link, and returns a
-Matplotlib figure. Colours stand for clients; the first four are drawn. The style of the figure is
-the current one of Matplotlib: :func:`figures.style.apply` sets that of this project.
+Matplotlib figure. Colours stand for clients; the first four are drawn. The style is that of a
+paper, unless :func:`figures.style.apply` has set another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any
+from functools import partial, wraps
+from typing import Any, ParamSpec
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,11 +32,22 @@ __all__ = [
 ]
 # fmt: on
 
+P = ParamSpec("P")
 MOST_POINTS = 400  # per cloud; more would only fill the plot
 FLOOR_DB = -40.0  # of channels and errors that are drawn
 OVERSAMPLED = 2.8  # independent samples per carrier with oversampling, a rule of thumb
 
 
+def _in_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    @wraps(draw)
+    def drawn(*arguments: P.args, **options: P.kwargs) -> Figure:
+        with style.ensured():
+            return draw(*arguments, **options)
+
+    return drawn
+
+
+@_in_style
 def plot_channels(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     """Draw abs(h)^2 of the channels over frequency, with the threshold of truncation.
 
@@ -56,6 +67,7 @@ def plot_channels(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     return _legend(axes)
 
 
+@_in_style
 def plot_constellation(view: LinkView | Link) -> Figure:
     """Draw the resource elements at every stage, from what clients mean to the sum.
 
@@ -75,9 +87,7 @@ def plot_constellation(view: LinkView | Link) -> Figure:
     stages["the sum"] = partial(_sum, view=view)
     columns = len(stages)
     width = style.COLUMN_WIDTH if columns == 1 else style.PAGE_WIDTH
-    figure, grid = plt.subplots(
-        1, columns, figsize=style.size(width, 2.2 if columns > 1 else 3.2), squeeze=False
-    )
+    figure, grid = style.subplots(1, columns, width, 2.2 if columns > 1 else 3.2)
     for axes, (name, draw) in zip(grid[0], stages.items(), strict=True):
         draw(axes)
         axes.set(title=name, xlabel="I")
@@ -86,10 +96,11 @@ def plot_constellation(view: LinkView | Link) -> Figure:
     return figure
 
 
+@_in_style
 def plot_spectrum(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     """Draw the power spectral density of what leaves the antennas; guard bands are shaded.
 
-    0 dB is the density of a client that spends its budget evenly over the used carriers.
+    0 dB is the density of a client that spends its budget evenly over the carriers of data.
     """
     radio = _radio(view, "plot_spectrum")
     axes, grid = _axes(axes), radio.grid
@@ -103,7 +114,7 @@ def plot_spectrum(view: LinkView | Link, axes: Axes | None = None) -> Figure:
             return_onesided=False,
         )
         order = np.argsort(frequency)
-        even = 1 / (len(grid.used_carriers) * grid.subcarrier_spacing)
+        even = 1 / (grid.num_carriers * grid.subcarrier_spacing)
         shown = to_db(np.maximum(density[order] / even, 1e-9))
         label = f"client {client}"
         axes.plot(frequency[order] / 1e6, shown, color=colour, linewidth=0.9, label=label)
@@ -117,6 +128,7 @@ def plot_spectrum(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     return _legend(axes)
 
 
+@_in_style
 def plot_symbol_energy(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     """Draw the energy of each client in each OFDM symbol over its budget there."""
     view = _looked_at(view)
@@ -136,6 +148,7 @@ def plot_symbol_energy(view: LinkView | Link, axes: Axes | None = None) -> Figur
     return _legend(axes)
 
 
+@_in_style
 def plot_carrier_error(view: LinkView | Link) -> Figure:
     """Draw, over frequency, the EVM of each client and the NMSE of the sum.
 
@@ -143,9 +156,8 @@ def plot_carrier_error(view: LinkView | Link) -> Figure:
     hardware cost. The NMSE is that of the sum, noise and corrections included.
     """
     radio = _radio(view, "plot_carrier_error")
-    figure, (upper, lower) = plt.subplots(
-        2, 1, figsize=style.size(style.COLUMN_WIDTH, 3.6), sharex=True
-    )
+    figure, grid = style.subplots(2, 1, style.COLUMN_WIDTH, 3.6, sharex=True)
+    upper, lower = grid[:, 0]
     frequency = radio.grid.frequencies / 1e6
     for client, colour, evm in _clients(radio.evm):
         upper.plot(frequency, 100 * evm, color=colour, linewidth=0.9, label=f"client {client}")
@@ -155,6 +167,7 @@ def plot_carrier_error(view: LinkView | Link) -> Figure:
     return _legend(upper)
 
 
+@_in_style
 def plot_papr(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     """Draw how often the PAPR of an OFDM symbol is exceeded, beside theory.
 
@@ -167,11 +180,12 @@ def plot_papr(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     return _legend(axes)
 
 
+@_in_style
 def plot_link(view: LinkView | Link) -> Figure:
     """Draw an overview of one round: channels, spectrum, PAPR, what arrives, the sum, its error."""
     view = _looked_at(view)
     radio = _radio(view, "plot_link")
-    figure, grid = plt.subplots(2, 3, figsize=style.size(style.PAGE_WIDTH, 4.3))
+    figure, grid = style.subplots(2, 3, style.PAGE_WIDTH, 4.3)
     plot_channels(view, grid[0, 0])
     plot_spectrum(view, grid[0, 1])
     plot_papr(view, grid[0, 2])
@@ -194,18 +208,21 @@ def draw_papr(axes: Axes, papr_db: NDArray, label: str, look: dict) -> None:
     values = values[np.isfinite(values)]
     if len(values):
         share = 1 - np.arange(len(values)) / len(values)
-        axes.step(values, share, where="post", label=label, **{**look, "marker": None})
+        axes.step(values, share, where="pre", label=label, **{**look, "marker": None})
 
 
 def theory_papr(axes: Axes, num_carriers: int) -> None:
     """Draw P(PAPR > z) of independent samples, and label the axes."""
-    ratio = np.linspace(5, 13, 300)
+    drawn = [np.asarray(line.get_xdata(), float) for line in axes.lines]
+    low = min([5.0, *(np.floor(each.min()) for each in drawn)])
+    high = max([13.0, *(np.ceil(each.max()) for each in drawn)])
+    ratio = np.linspace(low, high, 300)
     theory = ((1, "theory, Nyquist rate", ":"), (OVERSAMPLED, "2.8 N rule", "-"))
     for factor, name, line in theory:
         tail = papr_ccdf(10 ** (ratio / 10), factor * num_carriers)
         axes.plot(ratio, tail, line, color="0.5", linewidth=0.8, label=name)
     fewest = min((1 / np.size(each.get_xdata()) for each in axes.lines[:-2]), default=1e-3)
-    axes.set(yscale="log", xlim=(5, 13), ylim=(max(min(fewest, 0.1), 1e-5), 1.2))
+    axes.set(yscale="log", xlim=(low, high), ylim=(max(min(fewest, 0.1), 1e-5), 1.2))
     axes.set(xlabel="PAPR, oversampled [dB]", ylabel="P(larger)")
 
 
@@ -242,7 +259,7 @@ def _radio(view: LinkView | Link, name: str) -> RadioView:
 
 
 def _axes(axes: Axes | None) -> Axes:
-    return plt.subplots(figsize=style.size(style.COLUMN_WIDTH, 2.5))[1] if axes is None else axes
+    return style.subplots(1, 1, style.COLUMN_WIDTH, 2.5)[1][0, 0] if axes is None else axes
 
 
 def _clients(values: NDArray) -> Iterator[tuple[int, str, NDArray]]:

@@ -77,15 +77,15 @@ class RadioView:
 
     @cached_property
     def papr_db(self) -> FloatArray:
-        """[m, num_symbols] PAPR of the symbols in digital baseband, oversampled [dB]."""
+        """[m, num_symbols] PAPR of the symbols in digital baseband, oversampled, no pilots [dB]."""
         return 10 * np.log10(papr(self.grid, self._on_used_carriers))
 
     @cached_property
     def evm(self) -> FloatArray:
         """[shown, num_carriers] rms error of a client's elements over the rms of all of them.
 
-        A client on its own and without noise: what CSI, truncation and hardware do to it. It is 1
-        on a carrier on which the client is silent.
+        A client on its own and without noise: what CSI, truncation and hardware do to it. On a
+        carrier on which the client is silent it is 1 if all elements have equal power.
         """
         error = np.square(np.abs(self.arrived - self.symbols), dtype=float)
         power = np.square(np.abs(self.symbols), dtype=float)

@@ -43,7 +43,7 @@ def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
     figure, grid = panels.make(runs, roles)
     for axes, _, part in panels.each(grid, runs, roles):
         steps = part["steps"].transpose("client", "round").values
-        y, x = (np.arange(size + 1) + 0.5 for size in steps.shape)
+        y, x = np.arange(len(steps) + 1) - 0.5, np.arange(steps.shape[1] + 1) + 0.5
         limits: dict[str, Any] = {"vmin": 0.5, "vmax": most + 0.5}
         image = axes.pcolormesh(x, y, steps, cmap=colours, rasterized=True, **limits)
         axes.grid(visible=False)

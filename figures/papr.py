@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import matplotlib.pyplot as plt
 import xarray as xr
 from matplotlib.figure import Figure
 
 from figures import facets, kinds, style
 from figures.link_pictures import draw_papr, theory_papr
+from figures.quantities import value_label
 from figures.roles import swept
 
 
@@ -27,12 +27,15 @@ def _unimpaired(study: xr.Dataset) -> xr.Dataset:
 def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
     """Draw the fraction of symbols with a larger PAPR, over all runs and rounds."""
     study = _unimpaired(study)
-    figure, axes = plt.subplots(figsize=style.size(style.COLUMN_WIDTH, 2.6), squeeze=False)
+    figure, axes = style.subplots(1, 1, style.COLUMN_WIDTH, 2.6)
     dim = "algorithm" if "algorithm" in swept(study) else None
     for label, look, chosen in kinds.looks(study, dim):
         draw_papr(axes[0, 0], study["papr_db"].sel(chosen).values, label or "measured", look)
     theory_papr(axes[0, 0], study.attrs["carriers"])
     facets.legend(figure, axes)
     facets.fit(figure)
-    title = study.attrs["title"]
-    return style.describe(figure, f"{title}: fraction of OFDM symbols with a larger PAPR.")
+    caption = "fraction of OFDM symbols with a larger PAPR, over all runs and rounds"
+    impairment = study.attrs["impairment"]
+    if impairment in study.coords:
+        caption += f" with {value_label(study, impairment, study[impairment].item())}"
+    return style.describe(figure, f"{study.attrs['title']}: {caption}.")

@@ -22,6 +22,9 @@ from scenarios.config.sweep import short_name
 from scenarios.study.results import INNER, VARIABLES
 
 ROUND = "round"
+WORDS = {"True": "yes", "False": "no", "none": "none"}
+"""Values that say nothing without their key."""
+LONGEST = 32  # letters of a name
 
 
 def metric_of(study: xr.Dataset, name: str) -> Metric:
@@ -36,10 +39,10 @@ def metric_of(study: xr.Dataset, name: str) -> Metric:
 def metric_values(study: xr.Dataset, name: str, keep: Collection[str] = ()) -> xr.DataArray:
     """Return a metric in the unit of figures, over the sweep and the dimensions to keep.
 
-    Runs that diverged have no tests.
+    Runs that diverged are left out, and zeros where the unit is dB.
     """
     metric, values = metric_of(study, name), study[name]
-    if name.startswith("test_"):
+    if name != "diverged":
         values = values.where(study["diverged"] == 0)
     for dim in ("client", "symbol"):
         if dim in values.dims and dim not in keep:
@@ -47,9 +50,13 @@ def metric_values(study: xr.Dataset, name: str, keep: Collection[str] = ()) -> x
     if ROUND in values.dims and ROUND not in keep:
         values = _reduce(values, ROUND, metric.over_rounds)
     if metric.shown_in == "dB":
-        with np.errstate(divide="ignore"):
-            values = 10 * xr.apply_ufunc(np.log10, values)
+        values = 10 * xr.apply_ufunc(np.log10, values.where(values > 0))
     return 100 * values if metric.shown_in == "%" else values
+
+
+def unit_of(metric: Metric) -> str:
+    """Return the unit in which figures show a metric."""
+    return metric.shown_in or metric.unit
 
 
 def metric_label(metric: Metric, over_rounds: bool) -> str:
@@ -62,10 +69,12 @@ def metric_label(metric: Metric, over_rounds: bool) -> str:
     over_rounds : bool
         Whether one value stands for all rounds, which the label then says.
     """
-    text, unit = metric.label, metric.shown_in or metric.unit
-    if metric.over_clients != "mean" and len(metric.dims) > 1:
-        words = {"sum": "all clients", "max": f"largest of all {metric.dims[1]}s"}
-        text = f"{text}, {words[metric.over_clients]}"
+    text, unit = metric.label, unit_of(metric)
+    if metric.over_clients == "sum":
+        text = f"{text}, all clients"
+    elif metric.over_clients == "max":
+        text = f"{text} of all {metric.dims[1]}s"
+        text = text if over_rounds and metric.over_rounds == "max" else f"largest {text}"
     if over_rounds and ROUND in metric.dims and metric.over_rounds != "last":
         text = f"{'largest' if metric.over_rounds == 'max' else metric.over_rounds} {text}"
     return f"{text} [{unit}]" if unit else text
@@ -88,6 +97,9 @@ def find_dim(study: xr.Dataset, role: str, name: str, among: Collection[str]) ->
     for dim, key in keys.items():
         if name in (dim, key):
             return dim
+    if name == "seed" and role != "where":
+        must = "a key other than seed: figures show the spread over the seeds; choose where seed=0"
+        raise OptionError(role, must, name)
     hint = did_you_mean(name, [*keys, *keys.values()])
     swept = ", ".join(sorted(keys.values())) or "none"
     raise OptionError(role, f"a key that the study sweeps ({swept})", name, hint)
@@ -119,10 +131,21 @@ def value_label(study: xr.Dataset, dim: str, value: object, alone: bool = False)
     bare = value.item() if isinstance(value, np.generic) else value
     label = label_of_dim(study, dim)
     if isinstance(bare, str):
-        words = style.ALGORITHMS.get(bare, bare.replace("_", " "))
+        if bare in WORDS:
+            return WORDS[bare] if alone else f"{label.symbol or label.text}: {WORDS[bare]}"
+        words = shortened(style.ALGORITHMS.get(bare, bare.replace("_", " ")))
         beside = label.symbol and "$" not in label.symbol and not alone
         return f"{label.symbol} {words}" if beside else words
     return plain(bare) if alone else label.value(bare)
+
+
+def shortened(name: str) -> str:
+    """Return a name with its middle left out, if it is long.
+
+    >>> shortened("a name that no legend has room for, ever")
+    'a name that no legend…for, ever'
+    """
+    return name if len(name) <= LONGEST else f"{name[:21].rstrip()}…{name[-10:].lstrip()}"
 
 
 def is_numeric(study: xr.Dataset, dim: str) -> bool:
@@ -141,6 +164,6 @@ def _reduce(values: xr.DataArray, dim: str, how: str) -> xr.DataArray:
 
 def _last(values: NDArray) -> NDArray:
     """Return the last value along the last axis that is not NaN."""
-    known = np.isfinite(values)
+    known = ~np.isnan(values)
     place = values.shape[-1] - 1 - np.argmax(known[..., ::-1], axis=-1)
     return np.take_along_axis(values, place[..., None], axis=-1)[..., 0]

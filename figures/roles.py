@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,8 +90,6 @@ def assign(
     OptionError
         If a name is unknown or taken twice, or a key that is swept has no role left.
     """
-    for name in metrics:
-        metric_of(study, name)
     dims = sweep_dims(study)
     given = {
         role: find_dim(study, role, name, [*dims, ROUND] if role == "x" else dims)
@@ -107,6 +105,9 @@ def assign(
     if "x" not in given:
         taken = set(given.values())
         given["x"] = default_x(study.isel(dict.fromkeys(taken, 0), drop=True))
+    metrics = [_over_rounds(study, name) if given["x"] == ROUND else name for name in metrics]
+    for name in metrics:
+        metric_of(study, name)
     free = [dim for dim in swept(study) if dim not in given.values()]
     free.sort(key=lambda dim: dim not in NAMED)  # stable: otherwise as in the scenario
     open_roles = [role for role in ("hue", "col", "row") if role not in given]
@@ -115,15 +116,23 @@ def assign(
     given |= dict(zip(open_roles, free, strict=False))
     left = free[len(open_roles) :]
     if left:
-        key = key_of(study, left[0])
-        values = ", ".join(map(str, study[left[0]].values[:3]))
+        values = study[left[0]].values.tolist()
+        some = ", ".join(map(str, values[:3])) + ", ..." * (len(values) > 3)
         raise OptionError(
             "where",
-            f"given for {key}, which is swept too and has no place in this figure, as in "
-            f"{key}={study[left[0]].values[0]}",
-            got=f"{study.sizes[left[0]]} values ({values}{', ...' * (study.sizes[left[0]] > 3)})",
+            f"given for {key_of(study, left[0])}, which is swept too and has no place in this "
+            f"figure, as in {where_option(study, left[0], values[0])}",
+            got=f"{len(values)} values ({some})",
         )
     return Roles(given["x"], tuple(metrics), *(given.get(each) for each in ("hue", "col", "row")))
+
+
+def _over_rounds(study: xr.Dataset, name: str) -> str:
+    """Return what stands for a metric in every round: the tests for the accuracy of a run."""
+    name = "test_accuracy" if name == "accuracy" else name
+    if ROUND not in metric_of(study, name).dims:
+        raise OptionError("y", "a metric that has a value in every round where x is round", name)
+    return name
 
 
 def select(study: xr.Dataset, where: Mapping[str, Any]) -> xr.Dataset:
@@ -133,18 +142,22 @@ def select(study: xr.Dataset, where: Mapping[str, Any]) -> xr.Dataset:
     ----------
     study : Dataset
     where : mapping
-        A value, or a list of them, for each key.
+        A value, or several, for each key.
     """
-    for name, wanted in where.items():
+    wanted: dict[str, list[Any]] = {}
+    for name, values in where.items():
         dim = find_dim(study, "where", name, [str(dim) for dim in study["finished"].dims])
-        values = study[dim].values
-        several = wanted if isinstance(wanted, list | tuple | set) else [wanted]
-        places = [_place(values, value) for value in several]
-        for value, place in zip(several, places, strict=True):
-            if place is None:
-                known = ", ".join(map(str, values))
-                raise OptionError(f"where {key_of(study, dim)}", f"one of {known}", value)
-        study = study.isel({dim: places})
+        several = isinstance(values, Iterable) and not isinstance(values, str)
+        wanted.setdefault(dim, []).extend(values if several else [values])
+    for dim, values in wanted.items():
+        known, name = study[dim].values, f"where {key_of(study, dim)}"
+        if not values:
+            raise OptionError(name, "one value or more", values)
+        places = [_place(known, value) for value in values]
+        if None in places:
+            wrong = values[places.index(None)]
+            raise OptionError(name, f"one of {', '.join(map(str, known))}", wrong)
+        study = study.isel({dim: list(dict.fromkeys(places))})
     return study
 
 
@@ -170,8 +183,10 @@ def where_option(study: xr.Dataset, dim: str, values: object) -> str:
     return f"--where {shlex.quote(f'{key_of(study, dim)}={text}')}"
 
 
-def thin(study: xr.Dataset, roles: Roles, on_note: Callable[[str], object]) -> xr.Dataset:
-    """Leave out values, evenly, until at most six panels and ten lines are left.
+def thin(
+    study: xr.Dataset, roles: Roles, on_note: Callable[[str], object], lines: int = MOST_LINES
+) -> xr.Dataset:
+    """Leave out values, evenly, until at most six panels and so many lines are left.
 
     Each omission is noted, with what draws it.
     """
@@ -181,14 +196,14 @@ def thin(study: xr.Dataset, roles: Roles, on_note: Callable[[str], object]) -> x
         longest = max(keep, key=lambda dim: keep[dim])
         keep[longest] -= 1
     if roles.hue is not None and roles.hue not in keep:
-        keep[roles.hue] = min(study.sizes[roles.hue], MOST_LINES)
+        keep[roles.hue] = min(study.sizes[roles.hue], lines)
     for dim, count in keep.items():
         size = study.sizes[dim]
         if count == size:
             continue
         places = np.unique(np.linspace(0, size - 1, count).round().astype(int))
-        values = study[dim].values
-        left = [values[place].item() for place in range(size) if place not in places]
+        left = [value for place, value in enumerate(study[dim].values.tolist())
+                if place not in places]  # fmt: skip
         on_note(
             f"{count} of {size} values of {label_of_dim(study, dim).text} are drawn; for others "
             f"add {where_option(study, dim, left[:count])}"
@@ -219,8 +234,8 @@ def without_surplus(
     """
     others = sorted((dim for dim in swept(study) if dim != x), key=lambda dim: dim not in NAMED)
     for dim in others[room:]:
-        first, second = study[dim].values[:2]
-        another = where_option(study, dim, second.item())
+        first, second, *_ = study[dim].values.tolist()
+        another = where_option(study, dim, second)
         on_note(f"drawn for {key_of(study, dim)} = {first} only; for another value add {another}")
         study = study.isel({dim: [0]})
     return study

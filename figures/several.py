@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from figures.quantities import key_of
-from figures.roles import sweep_dims
+from figures.roles import select, sweep_dims
 from otafl._base.validation import OptionError
 from scenarios.config.keys import flat
 from scenarios.config.library import parse_toml
@@ -19,26 +19,54 @@ Study = str | Path | xr.Dataset
 """The directory of a study, or what :func:`scenarios.open_study` returns."""
 
 
-def read(studies: Study | Sequence[Study] | Mapping[str, Study]) -> xr.Dataset:
+def read(
+    studies: Study | Sequence[Study] | Mapping[str, Study],
+    where: Mapping[str, Any] | None = None,
+    on_note: Callable[[str], object] = print,
+) -> xr.Dataset:
     """Return the dataset of a study, or of several with a dimension ``study``.
 
     Parameters
     ----------
     studies : str, path, Dataset, or a sequence or mapping of these
         Several are named by their directories, by their titles, or by the keys of the mapping.
+    where : mapping, optional
+        Only these values of swept keys; a study that does not sweep a key is left as it is.
+    on_note : callable
+        Called with a remark on each study that is not finished.
     """
+    several: dict[str, xr.Dataset]
     if isinstance(studies, Study) or not isinstance(studies, Sequence | Mapping):
-        return _read(studies)
-    several = (
-        {str(name): _read(each) for name, each in studies.items()}
-        if isinstance(studies, Mapping)
-        else _named([(each, _read(each)) for each in studies])
-    )
-    if not several:
+        several = {str(studies): _read(studies)}
+    elif not studies:
         raise OptionError("study", "at least one study", studies)
-    if len(several) == 1:
-        return next(iter(several.values()))
-    return _join(several)
+    elif isinstance(studies, Mapping):
+        several = {str(name): _read(each) for name, each in studies.items()}
+    else:
+        several = _named([(each, _read(each)) for each in studies])
+    several = _selected(several, {} if where is None else where)
+    for name, study in several.items():
+        done, total = int(study["finished"].sum()), study["finished"].size
+        if done < total:
+            title = name if len(name) < 80 else study.attrs.get("title", "the study")
+            on_note(f"{title} is not finished: {done} of {total} cells are drawn")
+    return next(iter(several.values())) if len(several) == 1 else _without_constants(_join(several))
+
+
+def _selected(several: Mapping[str, xr.Dataset], where: Any) -> dict[str, xr.Dataset]:
+    """Select values in every study that sweeps their key."""
+    if not isinstance(where, Mapping):
+        raise OptionError("where", "a mapping from keys to values", where)
+    parts = dict(several)
+    for name, wanted in where.items():
+        sweeping = [each for each, study in parts.items() if _sweeps(study, name)]
+        for each in sweeping or parts:  # where none does, the first says so
+            parts[each] = select(parts[each], {name: wanted})
+    return parts
+
+
+def _sweeps(study: xr.Dataset, name: str) -> bool:
+    return any(name in (dim, key_of(study, str(dim))) for dim in study["finished"].dims)
 
 
 def _read(study: Any) -> xr.Dataset:
@@ -61,7 +89,8 @@ def _named(studies: list[tuple[Study, xr.Dataset]]) -> dict[str, xr.Dataset]:
         names = ["/".join(path[-length:]) for path in paths]
         if len(set(names)) == len(names):
             return dict(zip(names, (dataset for _, dataset in studies), strict=True))
-    raise OptionError("study", "different studies, or a mapping from names to studies", len(paths))
+    must = "different studies; in Python, a mapping can give names to equal ones"
+    raise OptionError("study", must, got="the same one twice")
 
 
 def _join(studies: Mapping[str, xr.Dataset]) -> xr.Dataset:
@@ -89,10 +118,8 @@ def _join(studies: Mapping[str, xr.Dataset]) -> xr.Dataset:
     return joined
 
 
-def without_constants(study: xr.Dataset) -> xr.Dataset:
+def _without_constants(study: xr.Dataset) -> xr.Dataset:
     """Drop keys that have one value in each of several studies: they come with the study."""
-    if "study" not in study.dims:
-        return study
     for dim in [dim for dim in sweep_dims(study) if dim != "study"]:
         others = [each for each in study["finished"].dims if each not in ("study", dim)]
         values = (study["finished"].sum(others) > 0).sum(dim)
@@ -110,9 +137,4 @@ def _with_dims(study: xr.Dataset, keys: Mapping[str, str]) -> xr.Dataset:
             value = 0 if dim == "seed" else settings.get(key, NOT_APPLICABLE)
             study = study.expand_dims({dim: [value]})
             study[dim].attrs = {"key": key}
-    return study.transpose(*sweep_dims_and_seed(study), ...)
-
-
-def sweep_dims_and_seed(study: xr.Dataset) -> list[str]:
-    """Return the dimensions of the sweep, seeds last."""
-    return [*sweep_dims(study), *(["seed"] if "seed" in study.dims else [])]
+    return study.transpose(*keys, ...)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -19,6 +20,8 @@ COLUMN_WIDTH = 3.5
 """Width of a column in a two-column paper [inch]."""
 PAGE_WIDTH = 7.16
 """Width of both columns [inch]."""
+OUTPUT = {"savefig.dpi": 200, "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "otafl"}
+"""Of files: TrueType, which IEEE and ACM ask for; the same figure gives the same file."""
 STYLES = ("paper", "slides")
 """Sizes of text, lines and figures for a paper, and for a projector."""
 
@@ -35,25 +38,25 @@ _LOOKS: list[dict] = [
     {"color": BLACK, "linestyle": (0, (1, 1)), "marker": "X"},
 ]
 
+MOST_LOOKS = len(_LOOKS)
+"""Lines beyond so many need the colours of a scale to be told apart."""
 
-def look(value: object, place: int = 0, count: int = 1, beside: bool = False) -> dict:
+
+def look(value: object, place: int = 0, *, beside: bool = False) -> dict:
     """Return the style of a line.
 
     Parameters
     ----------
     value : object
         What the line stands for; an algorithm of ours looks the same in all figures.
-    place, count : int
-        The index of the line, and the number of lines.
+    place : int
+        The index of the line.
     beside : bool
         Whether lines of our own algorithms are in the same figure: others then look different.
     """
     names = list(ALGORITHMS)
     number = names.index(value) if value in names else place + beside * len(names)
-    chosen = dict(_LOOKS[number % len(_LOOKS)])
-    if count > len(_LOOKS):
-        chosen["color"] = shade(place, count)
-    return chosen
+    return dict(_LOOKS[number % MOST_LOOKS])
 
 
 def shade(place: int, count: int) -> tuple[float, ...]:
@@ -75,6 +78,26 @@ def apply(name: str = "paper") -> None:
 def context(name: str = "paper") -> AbstractContextManager[None]:
     """Set Matplotlib's parameters for the duration of a ``with`` block."""
     return plt.style.context(_files(name))
+
+
+def ensured() -> AbstractContextManager[None]:
+    """Set Matplotlib's parameters for a ``with`` block, unless one of the styles is in force."""
+    return nullcontext() if plt.rcParams["svg.hashsalt"] == OUTPUT["svg.hashsalt"] else context()
+
+
+class HouseFigure(Figure):
+    """A figure that is saved in the style in which it was drawn, whatever is in force by then."""
+
+    def savefig(self, *arguments: Any, **options: Any) -> None:
+        """Save the figure; see :meth:`matplotlib.figure.Figure.savefig`."""
+        with plt.rc_context(OUTPUT):
+            super().savefig(*arguments, **options)
+
+
+def subplots(rows: int, columns: int, width: float, height: float, **options: Any) -> Any:
+    """Make a figure of a size as in a paper [inch]; return it and its axes, [rows, columns]."""
+    options |= {"figsize": size(width, height), "squeeze": False, "FigureClass": HouseFigure}
+    return plt.subplots(rows, columns, **options)
 
 
 def size(width: float, height: float) -> tuple[float, float]:

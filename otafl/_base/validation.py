@@ -41,6 +41,10 @@ class OptionError(ValueError):
         self.name, self.value, self.explanation = name, value, f"must be {must}, got {given}{hint}"
         super().__init__(f"{name} {self.explanation}")
 
+    def rename(self, name: str) -> None:
+        """Let the message name the option as the user gave it."""
+        self.name, self.args = name, (f"{name} {self.explanation}",)
+
 
 class OutOfRangeError(OptionError):
     """Signals beyond what a link can carry: training takes it for divergence."""

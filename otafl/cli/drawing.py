@@ -26,14 +26,15 @@ def draw_studies(options: Namespace, on_note: Callable[[str], object]) -> None:
     if given and options.only:
         first = next(iter(given))
         raise ScenarioError(f"--only draws figures as they are: leave --{first} out")
+    if options.only and len(options.studies) > 1:
+        raise ScenarioError("--only draws figures of one study: name one directory")
     out = options.out or options.studies[0] / "figures"
     where = _together(options.where)
     with _named_options(), style.context(options.style):
         if given or len(options.studies) > 1:
-            if isinstance(given.get("y"), list) and len(given["y"]) == 1:
+            if "y" in given and len(given["y"]) == 1:
                 given["y"] = given["y"][0]
-            given |= {"where": where, "look": options.style}
-            drawn = iter([gallery.draw_general(options.studies, on_note, **given)])
+            drawn = iter([gallery.draw_general(options.studies, on_note, where, **given)])
         else:
             drawn = gallery.draw_study(options.studies[0], options.only or (), where, on_note)
         for path in gallery.save(drawn, out, options.format):

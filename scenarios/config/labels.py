@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -13,6 +14,8 @@ def plain(value: object) -> str:
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
+    if math.isinf(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
     mantissa, _, exponent = f"{value:.3g}".partition("e")
     if not exponent:
         return mantissa.replace("-", "\N{MINUS SIGN}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,10 +72,10 @@ def test_a_function_of_the_user_s(folder, tmp_path, monkeypatch):
         "    axes.plot(study['accuracy'].values.ravel())\n"
         "    return figure\n"
         "def nothing(study): pass\n"
-        "def wrong(study): study['colour']\n".replace("\\\n", "\n")
+        "def wrong(study): study['colour']\n"
     )
     ((name, figure),) = gallery.draw_study(folder, ["mine.py:spread"])
-    assert name == "spread"
+    assert name == "mine_spread"
     assert len(figure.axes[0].lines[0].get_ydata()) == 8
     with pytest.raises(ScenarioError, match="mine.py:nothing must return a Matplotlib figure"):
         list(gallery.draw_study(folder, ["mine.py:nothing"]))
@@ -85,8 +86,6 @@ def test_a_function_of_the_user_s(folder, tmp_path, monkeypatch):
 
 
 def test_a_study_without_cells_has_nothing_to_draw(folder, tmp_path):
-    import shutil
-
     shutil.copytree(folder, tmp_path / "empty")
     for file in (tmp_path / "empty" / "cells").glob("*.nc"):
         file.unlink()
@@ -94,12 +93,34 @@ def test_a_study_without_cells_has_nothing_to_draw(folder, tmp_path):
         list(gallery.draw_study(tmp_path / "empty"))
 
 
+def test_captions_of_earlier_figures_stay(folder, tmp_path):
+    for name in ("accuracy", "accuracy_rounds", "accuracy"):
+        list(gallery.save(gallery.draw_study(folder, [name]), tmp_path, ["svg"]))
+    lines = [line for line in (tmp_path / "captions.md").read_text().splitlines() if line]
+    assert [line.partition(".")[0] for line in lines] == ["**accuracy**", "**accuracy_rounds**"]
+
+
+def test_a_link_check_has_one_figure(tmp_path):
+    (tmp_path / "link.nc").write_bytes(b"")
+    with pytest.raises(ScenarioError, match="holds a link check, which has one figure only"):
+        list(gallery.draw_study(tmp_path, ["accuracy"]))
+
+
+def test_unfinished_studies_are_noted(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "part")
+    next((tmp_path / "part" / "cells").glob("*.nc")).unlink()
+    notes = []
+    list(gallery.draw_study(tmp_path / "part", on_note=notes.append))
+    assert notes[0] == f"{tmp_path / 'part'} is not finished: 7 of 8 cells are drawn"
+
+
 def test_names_of_figures_of_one_s_choice(folder):
     for options, expected in (
         ({"x": "round"}, "test_accuracy_over_round"),
         ({"x": "training.rate", "y": ["accuracy", "nmse"]}, "accuracy_nmse_over_training_rate"),
-        ({"kind": "bar"}, "accuracy_bar"),
+        ({"kind": "bar"}, "accuracy_over_training_rate_bar"),
+        ({"kind": "heatmap", "hue": "nmse"}, "nmse_over_training_rate_and_algorithm"),
     ):
-        name, figure = gallery.draw_general([folder], print, **options)
+        name, figure = gallery.draw_general([folder], print, {}, **options)
         assert name == expected
         assert style.caption_of(figure)

@@ -51,7 +51,7 @@ def test_by_default_accuracy_against_snr_with_a_line_per_algorithm(sweep):
 )
 @pytest.mark.parametrize("look", style.STYLES)
 def test_kinds_and_roles_in_both_styles(sweep, options, look):
-    figure = plot(sweep, look=look, **options)
+    figure = plot(sweep, style=look, **options)
     assert figure.get_figwidth() in (style.COLUMN_WIDTH, style.PAGE_WIDTH) or look == "slides"
     assert_printable(figure)
 
@@ -91,13 +91,19 @@ def test_several_studies_are_lines(sweep):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kind": "pie"}, "kind must be one of 'line', 'heatmap', 'bar', 'box', got 'pie'"),
+        ({"kind": "pie"}, "kind must be one of 'line', 'bar', 'box', 'heatmap', got 'pie'"),
+        ({"kind": "bar", "y": "nmse"}, "kind must be line or box for nmse"),
+        ({"kind": "box", "x": "round"}, "kind must be line where x is round"),
+        ({"kind": "heatmap", "hue": "acuracy"}, "hue must be a metric of the study"),
+        ({"kind": "heatmap", "y": "round"}, "y must be a key that the study sweeps"),
+        ({"kind": "heatmap", "x": "snr_db", "y": "snr_db"}, "y must be another key than x"),
+        ({"y": 3}, "y must be one to six metrics, got 3"),
         ({"x": "link.sn_db"}, "did you mean 'link.snr_db'"),
         ({"y": "acuracy"}, "did you mean 'accuracy'"),
-        ({"y": []}, "y must be one to six different metrics"),
+        ({"y": []}, "y must be one to six metrics"),
         ({"kind": "heatmap", "y": ["a", "b"]}, "y must be one key"),
         ({"where": {"link.snr_db": 11}}, "where link.snr_db must be one of 10.0, 20.0, 30.0"),
-        ({"look": "poster"}, "style must be one of 'paper', 'slides'"),
+        ({"style": "poster"}, "style must be one of 'paper', 'slides'"),
         ({"y": ["accuracy", "nmse"], "row": "snr_db"}, "row must be left out"),
     ],
 )
@@ -124,5 +130,44 @@ def test_the_user_s_own_settings_are_left_alone(sweep):
     import matplotlib.pyplot as plt
 
     before = dict(plt.rcParams)
-    plot(sweep, look="slides")
+    plot(sweep, style="slides")
     assert dict(plt.rcParams) == before
+
+
+def test_a_heat_map_has_every_row_and_finite_colours(sweep):
+    many = sweep.reindex(snr_db=np.linspace(10, 30, 12), method="nearest")
+    silent = many.copy()
+    silent["nmse"] = many["nmse"].where(many["snr_db"] > 11, 0.0)
+    notes = []
+    where = {"truncation": 0.1}
+    figure = plot(silent, kind="heatmap", x="algorithm", y="snr_db", hue="nmse", where=where,
+                  on_note=notes.append)  # fmt: skip
+    mesh = figure.axes[0].collections[0]
+    assert mesh.get_array().shape == (12, 2)
+    values = silent["nmse"].sel(truncation=0.1).median("round")
+    means = (10 * np.log10(values.where(values > 0))).mean("seed")
+    np.testing.assert_allclose(mesh.get_clim(), [means.min(), means.max()], rtol=1e-6)
+    assert notes == ["NMSE of exactly 0 has no value in dB and is left out"]
+
+
+def test_values_over_many_decades_have_a_logarithmic_axis(sweep):
+    wild = sweep.copy()
+    wild["train_loss"] = sweep["train_loss"] * 10.0 ** (sweep["snr_db"] / 4)
+    assert plot(wild, y="train_loss").axes[0].get_yscale() == "log"
+    assert plot(sweep, y="train_loss").axes[0].get_yscale() == "linear"
+
+
+def test_decibels_are_not_spread_over_a_logarithmic_axis(sweep):
+    figure = plot(sweep, x="link.snr_db", y="nmse")
+    assert figure.axes[0].get_xscale() == "linear"
+    assert ", averaged in dB;" in style.caption_of(figure)
+
+
+def test_long_names_are_shortened(sweep):
+    names = [
+        "a variant whose name is a whole sentence, with a comma",
+        "another one of those names " * 3,
+    ]
+    study = sweep.rename(algorithm="variant").assign_coords(variant=names)
+    for options in ({}, {"x": "variant"}, {"x": "snr_db", "col": "variant"}):
+        assert_printable(plot(study, **options))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import xarray as xr
 from matplotlib.colors import to_hex
 
 from figures import kinds, style
@@ -33,7 +34,7 @@ def panel(sweep):
 
 def test_lines_with_bars_from_the_lowest_to_the_highest_seed(panel):
     axes = plt.figure().subplots()
-    kinds.draw_lines(axes, panel, 100 * panel["accuracy"], ROLES)
+    kinds.draw_lines(axes, panel, 100 * panel["accuracy"], ROLES, few=True)
     accuracy = 100 * panel["accuracy"].sel(algorithm="acpc")
     drawn = axes.containers[0]
     np.testing.assert_allclose(drawn.lines[0].get_ydata(), accuracy.mean("seed"))
@@ -47,7 +48,7 @@ def test_bands_over_rounds(panel):
     axes = plt.figure().subplots()
     run = panel.sel(snr_db=20.0)
     roles = Roles("round", ("test_accuracy",), "algorithm", None, None)
-    kinds.draw_lines(axes, run, 100 * run["test_accuracy"], roles)
+    kinds.draw_lines(axes, run, 100 * run["test_accuracy"], roles, few=True)
     each = 100 * run["test_accuracy"].sel(algorithm="cotaf")
     (drawn,) = [line for line in axes.lines if line.get_label() == "COTAF"]
     np.testing.assert_allclose(drawn.get_ydata(), each.mean("seed"))
@@ -59,7 +60,7 @@ def test_bands_over_rounds(panel):
 def test_names_are_on_the_vertical_axis(named):
     axes = plt.figure().subplots()
     roles = Roles("power", ("accuracy",), "algorithm", None, None)
-    kinds.draw_lines(axes, named, 100 * named["accuracy"], roles)
+    kinds.draw_lines(axes, named, 100 * named["accuracy"], roles, few=True)
     assert [text.get_text() for text in axes.get_yticklabels()] == ["equal", "one strong", "weak"]
     for container, algorithm in zip(axes.containers, ("acpc", "cotaf"), strict=True):
         mean = 100 * named["accuracy"].sel(algorithm=algorithm).mean("seed")
@@ -71,7 +72,7 @@ def test_bars_are_as_long_as_the_means(x, panel, named):
     study = panel if x == "snr_db" else named
     axes = plt.figure().subplots()
     roles = Roles(x, ("accuracy",), "algorithm", None, None)
-    kinds.draw_bars(axes, study, 100 * study["accuracy"], roles)
+    kinds.draw_bars(axes, study, 100 * study["accuracy"], roles, few=True)
     mean = 100 * study["accuracy"].mean("seed").transpose("algorithm", x).values
     long = [bar.get_height() if x == "snr_db" else bar.get_width() for bar in axes.patches]
     np.testing.assert_allclose([each for each in long if each > 1], mean.ravel())
@@ -79,7 +80,7 @@ def test_bars_are_as_long_as_the_means(x, panel, named):
 
 def test_boxes_reach_from_the_lowest_to_the_highest_seed(panel):
     axes = plt.figure().subplots()
-    kinds.draw_boxes(axes, panel, 100 * panel["accuracy"], ROLES)
+    kinds.draw_boxes(axes, panel, 100 * panel["accuracy"], ROLES, few=True)
     accuracy = 100 * panel["accuracy"].sel(algorithm="acpc", snr_db=10.0)
     ends = [line.get_ydata() for line in axes.lines[:2]]
     assert min(map(min, ends)) == pytest.approx(float(accuracy.min()))
@@ -90,13 +91,15 @@ def test_the_cells_of_a_heat_map_are_the_means(sweep):
     axes = plt.figure().subplots()
     run = sweep.sel(algorithm="acpc")
     roles = Roles("snr_db", ("accuracy",), "truncation", None, None)
-    mesh = kinds.draw_heatmap(axes, run, 100 * run["accuracy"], roles)
     mean = 100 * run["accuracy"].mean("seed").transpose("truncation", "snr_db")
+    mesh = kinds.draw_heatmap(axes, run, mean, roles)
     np.testing.assert_allclose(mesh.get_array(), mean)
     assert [text.get_text() for text in axes.get_xticklabels()] == ["10", "20", "30"]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["0.01", "0.1"]
-    kinds.write_cells(axes, mesh, mean.values)
-    assert [text.get_text() for text in axes.texts] == [f"{each:.0f}" for each in mean.values.flat]
+    kinds.write_cells(axes, mesh)
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert written[0.5, 1.5] == f"{mean.values[1, 0]:.0f}"
+    assert written[2.5, 0.5] == f"{mean.values[0, 2]:.0f}"
 
 
 def test_numbers_have_the_colours_of_a_scale_and_algorithms_their_own(sweep):
@@ -106,3 +109,35 @@ def test_numbers_have_the_colours_of_a_scale_and_algorithms_their_own(sweep):
     colours = [to_hex(look["color"]).upper() for _, look, _ in kinds.looks(sweep, "algorithm")]
     assert colours == [style.BLUE, style.RED]
     assert list(kinds.looks(sweep, None)) == [("", style.look(None), {})]
+
+
+@pytest.fixture
+def uneven():
+    """Three seeds whose mean is not in the middle of their range."""
+    values = np.array([[[10.0, 20.0, 60.0], [30.0, 40.0, 80.0]]])
+    dims = ("algorithm", "snr_db", "seed")
+    coordinates = {"algorithm": ["acpc"], "snr_db": [0.0, 10.0]}
+    return xr.Dataset({"accuracy": (dims, values)}, coordinates)
+
+
+@pytest.mark.parametrize("kind", ["line", "bar"])
+def test_error_bars_reach_from_the_lowest_to_the_highest_seed(uneven, kind):
+    axes = plt.figure().subplots()
+    kinds.KINDS[kind](axes, uneven, uneven["accuracy"], ROLES, True)
+    (bars,) = [each for each in axes.collections if hasattr(each, "get_segments")]
+    ends = np.array(bars.get_segments())[..., 1]
+    np.testing.assert_allclose(ends, [[10, 60], [30, 80]])
+
+
+def test_whiskers_reach_the_farthest_seeds(uneven):
+    axes = plt.figure().subplots()
+    kinds.draw_boxes(axes, uneven, uneven["accuracy"], ROLES, few=True)
+    ends = {float(value) for line in axes.lines for value in line.get_ydata()}
+    assert ends >= {10.0, 60.0, 30.0, 80.0}
+
+
+def test_many_lines_have_different_colours():
+    names = ["acpc", "cotaf", *(f"mine{number}.py:Own" for number in range(8))]
+    study = xr.Dataset(coords={"algorithm": names})
+    colours = [str(look["color"]) for _, look, _ in kinds.looks(study, "algorithm")]
+    assert len(set(colours)) == 10

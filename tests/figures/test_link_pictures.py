@@ -100,10 +100,69 @@ def test_errors_of_carriers(view):
 
 def test_papr_is_exceeded_as_often_as_counted(view):
     (axes,) = otafl.plot_papr(view).axes
+    assert axes.lines[0].get_drawstyle() == "steps-pre"  # up to x[n] the share is share[n]
     x, share = axes.lines[0].get_data()
     values = view.radio.papr_db.ravel()
-    for at in (0, len(values) // 2, len(values) - 1):
-        assert share[at] == pytest.approx(np.mean(values >= x[at]))
+    for at in (1, len(values) // 2, len(values) - 1):
+        middle = (x[at - 1] + x[at]) / 2
+        assert share[at] == pytest.approx(np.mean(values > middle))
+
+
+def test_the_papr_of_theory(view):
+    """1 - (1 - exp(-z))^N at 10 dB, z = 10, with N = 400 and 2.8 N."""
+    (axes,) = otafl.plot_papr(view).axes
+    for line, carriers in zip(axes.lines[1:], (400, 1120), strict=True):
+        drawn = np.interp(10.0, line.get_xdata(), line.get_ydata())
+        assert drawn == pytest.approx(1 - (1 - np.exp(-10.0)) ** carriers, rel=0.02)
+
+
+def test_a_small_grid_has_the_whole_of_its_papr():
+    link = otafl.OfdmLink(entry_snr_db=20, fading=otafl.NoFading(),
+                          grid=otafl.OfdmGrid(fft_size=16, cp_length=4, guards=(1, 1)))  # fmt: skip
+    (axes,) = otafl.plot_papr(look_at(link)).axes
+    assert axes.get_xlim()[0] <= axes.lines[0].get_xdata().min()
+
+
+def test_transmitted_elements_are_precoded(view):
+    figure = otafl.plot_constellation(view)
+    radius = [max(np.abs(axes.lines[0].get_data()).ravel()) for axes in figure.axes[:2]]
+    assert radius[0] == pytest.approx(1.0)
+    assert radius[1] == pytest.approx(
+        max(np.abs([p.real, p.imag]).max() for p in [link_pictures._thinned(view.radio.sent[0])])
+    )
+
+
+def test_guard_bands_begin_beyond_the_used_carriers(view):
+    (axes,) = otafl.plot_spectrum(view).axes
+    left, right = [
+        patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches
+    ]
+    assert left.x1 == pytest.approx(-200 * 0.03)
+    assert right.x0 == pytest.approx(200 * 0.03)
+
+
+def test_without_inversion_there_is_no_threshold():
+    link = replace(LINK, control="mmse", transmit=(), csi=otafl.PerfectCsi())
+    assert look_at(link).radio.threshold == 0
+    labels = [line.get_label() for line in otafl.plot_channels(look_at(link)).axes[0].lines]
+    assert "truncation" not in labels
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_can_be_printed_in_a_plain_session(name, view):
+    """Without any style set before."""
+    with plt.rc_context(rc=plt.rcParamsDefault):
+        assert_printable(PICTURES[name](view))
+
+
+def test_pilots_leave_the_density_of_data_at_0_db(rng):
+    grid = otafl.OfdmGrid(pilots=100)
+    link = otafl.OfdmLink(fading=otafl.NoFading(), entry_snr_db=20, grid=grid)
+    view = look_at(link, rng.standard_normal((1, 60_000)), gain=1 / np.sqrt(60_000))
+    frequency, density = otafl.plot_spectrum(view).axes[0].lines[0].get_data()
+    used = np.abs(frequency) < 5.9
+    # of the used carriers three in four hold data, and the others are empty
+    assert np.mean(10 ** (density[used] / 10)) == pytest.approx(0.75, rel=0.05)
 
 
 def test_pictures_can_be_part_of_another_figure(view):

@@ -61,7 +61,7 @@ def test_what_clients_send_has_the_energy_of_the_budget_s_share(link, signals):
 @pytest.mark.parametrize("name", ["ofdm", "pilots", "unequal", "round"])
 def test_samples_have_the_energy_of_the_elements(name, signals):
     """Without hardware; the prefix repeats part of a symbol, so its body is compared."""
-    view = look_at(replace(LINKS[name], grid=replace(LINKS[name].grid, pilots=0)), signals)
+    view = look_at(LINKS[name], signals)
     grid = view.radio.grid
     symbols = view.radio.samples.reshape(3, -1, grid.symbol_length)[..., grid.cp_length :]
     power = np.square(np.abs(symbols), dtype=float).mean(axis=(1, 2))
@@ -116,6 +116,15 @@ def test_the_nmse_of_carriers_averages_to_that_of_the_round(rng):
     signals = rng.standard_normal((3, 112 * 4)).astype(np.float32)  # no padding
     view = look_at(FLAT, signals)
     assert view.radio.carrier_nmse.mean() == pytest.approx(view.nmse, rel=1e-4)
+
+
+def test_the_evm_of_a_client_is_relative_to_its_own_signals(rng):
+    """A client a hundred times as loud does not change the EVM of another."""
+    link = replace(FLAT, csi=otafl.NoisyCsi(0.05))
+    signals = rng.standard_normal((2, 560)).astype(np.float32)
+    loud = signals * np.array([[1.0], [100.0]], np.float32)
+    one, other = (look_at(link, each, seed=2).radio.evm for each in (signals, loud))
+    np.testing.assert_allclose(one[0], other[0], rtol=1e-3)
 
 
 def test_papr_of_a_single_carrier_is_one():

@@ -38,10 +38,52 @@ def test_what_stands_for_all_rounds_and_clients_by_hand():
     np.testing.assert_allclose(over, [[0.0, 20.0, 10.0]])
 
 
-def test_runs_that_diverged_have_no_tests(sweep):
+def test_runs_that_diverged_are_left_out(sweep):
     wild = sweep.copy()
     wild["diverged"] = xr.ones_like(sweep["diverged"])
-    assert np.isnan(q.metric_values(wild, "test_accuracy")).all()
+    for name in ("test_accuracy", "train_loss", "nmse"):
+        assert np.isnan(q.metric_values(wild, name)).all(), name
+    assert (q.metric_values(wild, "diverged") == 1).all()
+
+
+def test_missing_runs_have_no_sum():
+    study = xr.Dataset(
+        {
+            "finished": (("x",), [1.0, 0.0]),
+            "diverged": (("x",), [0.0, 0.0]),
+            "radiated_energy": (("x", "round", "client"), [[[1.0, 2.0]], [[np.nan, np.nan]]]),
+        }
+    )
+    np.testing.assert_array_equal(q.metric_values(study, "radiated_energy"), [3.0, np.nan])
+
+
+def test_an_error_of_zero_has_no_decibels():
+    study = xr.Dataset(
+        {
+            "finished": (("x",), [1.0, 1.0]),
+            "diverged": (("x",), [0.0, 0.0]),
+            "nmse": (("x", "round"), [[0.0], [0.1]]),
+        }
+    )
+    np.testing.assert_allclose(q.metric_values(study, "nmse"), [np.nan, -10.0])
+
+
+def test_infinite_values_are_names(sweep):
+    study = sweep.assign_coords(snr_db=[10.0, 20.0, np.inf])
+    assert q.is_numeric(sweep, "snr_db")
+    assert not q.is_numeric(study, "snr_db")
+    assert q.value_label(study, "snr_db", np.inf) == r"SNR = $\infty$ dB"
+
+
+def test_yes_and_no_have_a_key(sweep):
+    study = sweep.rename(algorithm="csi_through_faults")
+    study["csi_through_faults"].attrs = {}
+    assert q.value_label(study, "csi_through_faults", "True") == "CSI through hardware: yes"
+    assert q.value_label(study, "csi_through_faults", "False", alone=True) == "no"
+
+
+def test_long_names_lose_their_middle(sweep):
+    assert len(q.value_label(sweep, "algorithm", "a very long name " * 5)) <= 32
 
 
 def test_every_metric_can_be_drawn(sweep):
@@ -57,7 +99,9 @@ def test_every_metric_can_be_drawn(sweep):
         ("nmse", True, "median NMSE [dB]"),
         ("nmse", False, "NMSE [dB]"),
         ("steps", True, "mean local steps"),
-        ("load", True, "largest load, largest of all clients"),
+        ("load", True, "largest load of all clients"),
+        ("load", False, "largest load of all clients"),
+        ("clip_rate", True, "mean largest clipped samples of all clients [%]"),
         ("radiated_energy", True, "radiated energy, all clients"),
     ],
 )
@@ -90,6 +134,11 @@ def test_a_key_is_found_by_its_name_or_its_short_name(sweep):
         "x must be a key that the study sweeps (link.snr_db, link.truncation), got 'link.snr'; "
         "did you mean 'link.snr_db'?"
     )
+
+
+def test_seeds_have_no_role(sweep):
+    with pytest.raises(OptionError, match="hue must be a key other than seed"):
+        q.find_dim(sweep, "hue", "seed", ["snr_db"])
 
 
 def test_a_metric_that_is_none_is_refused(sweep):

@@ -50,7 +50,7 @@ def test_lines_are_algorithms_and_the_rest_makes_panels(sweep):
 
 def test_what_has_no_place_is_named():
     study = study_of(a=range(2), b=range(2), c=range(2), d=range(2), e=range(2))
-    with pytest.raises(OptionError, match="where must be given for link.e, which is swept too"):
+    with pytest.raises(OptionError, match="link.e, which is swept too .* --where link.e=0, got 2"):
         roles_of(study, x="a")
     assert roles_of(select(study, {"e": 0}), x="a").row == "d"
 
@@ -72,8 +72,26 @@ def test_values_are_chosen_as_numbers_or_as_text():
     assert select(study, {"snr": -39.9})["snr"].values.tolist() == [-39.949]
     assert select(study, {"snr": ["10", 0]})["snr"].values.tolist() == [10.0, 0.0]
     assert select(study, {"link.name": "other, with comma"}).sizes["name"] == 1
-    with pytest.raises(OptionError, match="where link.snr must be one of -39.949, 0.0, 10.0"):
-        select(study, {"snr": 5})
+    assert select(study, {"snr": [0, 0, "0.0"]})["snr"].values.tolist() == [0.0]
+    assert select(study, {"snr": 0, "link.snr": 10})["snr"].values.tolist() == [0.0, 10.0]
+    assert select(study, {"snr": np.array([10.0])})["snr"].values.tolist() == [10.0]
+    for wrong in (5, -39.0, 10.2):
+        with pytest.raises(OptionError, match="where link.snr must be one of -39.949, 0.0, 10.0"):
+            select(study, {"snr": wrong})
+    with pytest.raises(OptionError, match="where link.snr must be one value or more"):
+        select(study, {"snr": []})
+
+
+def test_a_number_that_fits_two_values_is_none_of_them():
+    with pytest.raises(OptionError, match="must be one of"):
+        select(study_of(x=[1.001, 1.002]), {"x": 1.0})
+
+
+def test_over_rounds_the_accuracy_is_that_of_the_tests(sweep):
+    roles = assign(sweep, "round", ["accuracy"], None, None, None)
+    assert roles.metrics == ("test_accuracy",)
+    with pytest.raises(OptionError, match="y must be a metric that has a value in every round"):
+        assign(sweep, "round", ["diverged"], None, None, None)
 
 
 def test_at_most_six_panels_with_a_note_on_the_rest():
@@ -91,10 +109,10 @@ def test_at_most_six_panels_with_a_note_on_the_rest():
 
 def test_at_most_ten_lines():
     study, notes = study_of(x=range(2), hue=range(25)), []
-    assert (
-        thin(study, Roles("x", ("accuracy",), "hue", None, None), notes.append).sizes["hue"] == 10
-    )
+    roles = Roles("x", ("accuracy",), "hue", None, None)
+    assert thin(study, roles, notes.append).sizes["hue"] == 10
     assert len(notes) == 1
+    assert thin(study, roles, notes.append, lines=25).sizes["hue"] == 25
 
 
 def test_nothing_is_left_out_where_all_fits(sweep):

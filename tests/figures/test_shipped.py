@@ -13,6 +13,8 @@ def test_a_study_gets_what_answers_its_question(sweep, faulty):
     assert "truncation" in applicable(sweep)
     assert answering(faulty) == ["impairment", "accuracy_rounds", "papr"]
     assert "symbol_energy" in applicable(faulty)
+    budgets = sweep.drop_vars("published").rename(truncation="budget")
+    assert "symbol_energy" in answering(budgets)
 
 
 def test_the_cost_of_an_impairment(faulty):

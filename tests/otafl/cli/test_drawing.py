@@ -45,7 +45,7 @@ def test_two_studies(place, tmp_path):
 def test_some_figures_only(place, tmp_path):
     done = small.otafl("plot", "one", "--only", "local_steps,mine.py:bars", "--format", "svg",
                        "--where", "training.rate=0.5", "--out", tmp_path, cwd=place)  # fmt: skip
-    assert files(done)[:2] == [f"{tmp_path}/local_steps.svg", f"{tmp_path}/bars.svg"]
+    assert files(done)[:2] == [f"{tmp_path}/local_steps.svg", f"{tmp_path}/mine_bars.svg"]
 
 
 def test_pictures_of_a_link(place, tmp_path):
@@ -70,6 +70,9 @@ def test_pictures_of_a_link(place, tmp_path):
         (["--only", "acuracy"], "--only must be one of accuracy, accuracy_rounds, local_steps"),
         (["--only", "accuracy", "--x", "round"], "--only draws figures as they are: leave --x out"),
         (["--only", "nobody.py:draw"], "--only must be"),
+        (["other", "--only", "accuracy"], "--only draws figures of one study"),
+        (["one"], "study must be different studies"),
+        (["--x", "round", "--y", "diverged"], "--y must be a metric that has a value in"),
         (["--format", "gif"], "must be some of png, svg, pdf, got 'gif'"),
         (["--kind", "pie"], "invalid choice"),
         (["--only", "a,,b"], "must be names separated by commas"),

@@ -71,7 +71,8 @@ def default_x(study: xr.Dataset) -> str:
     dims = [dim for dim in swept(study) if dim not in NAMED]
     numbers = [dim for dim in dims if is_numeric(study, dim)]
     numbers.sort(key=lambda dim: (dim not in SNRS, -study.sizes[dim]))
-    names = sorted(set(dims) - set(numbers), key=lambda dim: -study.sizes[dim])
+    names = [dim for dim in dims if dim not in numbers]
+    names.sort(key=lambda dim: -study.sizes[dim])  # stable: the first of equals
     return next(iter([*numbers, *names]), ROUND)
 
 

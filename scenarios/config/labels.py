@@ -110,7 +110,7 @@ LABELS = {
     "truncation": Label("truncation threshold", symbol="$g$"),
     "correction": Label("correction", symbol="correction:"),
     "control": Label("power control", symbol="control:"),
-    "budget": Label("power limit per", symbol="limit per"),
+    "budget": Label("scope of the power limit", symbol="limit per"),
     "engine": Label("engine", symbol="engine:"),
     "interleaver_seed": Label("interleaver"),
     "window_advance": Label("advance of the FFT window", "samples", "advance"),

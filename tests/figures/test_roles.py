@@ -38,6 +38,7 @@ def test_an_snr_comes_first_then_the_longest_numbers_then_names(sweep):
     assert default_x(sweep) == "snr_db"
     assert default_x(study_of(a=range(2), b=range(3), c="wxyz")) == "b"
     assert default_x(study_of(algorithm="ab", c="xyz")) == "c"
+    assert default_x(study_of(d="xy", algorithm="ab", c="xy", b="xy")) == "d"  # the first of equals
     assert default_x(study_of(algorithm="ab")) == "round"
 
 

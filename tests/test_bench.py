@@ -46,5 +46,7 @@ def test_learning(capsys):
 
 
 def test_page(capsys):
-    demo_page.main()
+    """Its class of twenty is a system test."""
+    demo_page.answers()
+    demo_page.curves()
     assert "20 clients, all faults" in capsys.readouterr().out

@@ -9,6 +9,7 @@ First what the server computes for one answer; then the time from a moved slider
 from __future__ import annotations
 
 import asyncio
+import itertools
 import statistics
 
 import numpy as np
@@ -23,7 +24,7 @@ from tests.system.visitors import Visitor, served
 
 FAULTS = {"csi_error": 0.05, "carrier_offset": 0.01, "backoff_db": 6.0}
 PAGES, MOVES = 20, 6
-CLIENTS = range(3, 21)
+ERRORS = itertools.cycle(0.005 * step for step in range(1, 100))  # a slider must move to answer
 
 
 def answers() -> None:
@@ -73,8 +74,8 @@ async def latencies(visitors: list[Visitor], rng: np.random.Generator) -> list[f
     async def play(visitor: Visitor, wait_first: float) -> list[float]:
         await asyncio.sleep(wait_first)
         found = []
-        for clients in rng.choice(CLIENTS, MOVES, replace=False):
-            found.append(await visitor.move("clients", int(clients)))
+        for _ in range(MOVES):
+            found.append(await visitor.move("csi_error", next(ERRORS)))
             await asyncio.sleep(rng.uniform(0.4, 1.2))
         return found
 
@@ -93,8 +94,8 @@ async def lesson(address: str, browsers: list) -> None:
     """Measure a class without and with trainings; the browsers ask for them, and others too."""
     rng = np.random.default_rng(0)
     alone = await Visitor.open(address, "?clients=20&backoff_db=6")
-    errors = 0.005 * rng.permutation(100)[:20]
-    report("20 clients, amplifier", [await alone.move("csi_error", float(e)) for e in errors])
+    moves = [await alone.move("csi_error", next(ERRORS)) for _ in range(20)]
+    report("20 clients, amplifier", moves)
     await alone.close()
     visitors = [await Visitor.open(address) for _ in range(PAGES - len(browsers))]
     report("no training", await latencies(visitors, rng))
@@ -108,10 +109,8 @@ async def lesson(address: str, browsers: list) -> None:
         await visitor.close()
 
 
-def main() -> None:
-    """Print all measurements."""
-    answers()
-    curves()
+def whole_class() -> None:
+    """Time the sliders of a class on one server."""
     count = 2 if CHROMIUM and DRIVER else 0
     browsers = [chromium() for _ in range(count)]
     try:
@@ -123,6 +122,13 @@ def main() -> None:
     finally:
         for browser in browsers:
             browser.quit()
+
+
+def main() -> None:
+    """Print all measurements."""
+    answers()
+    curves()
+    whole_class()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from tests.bench import demo_page
 from tests.system.visitors import Visitor, served
 
 pytestmark = pytest.mark.system
@@ -55,6 +56,14 @@ def test_a_class_trains_and_moves_sliders(tmp_path):
         asyncio.run(lesson(address))
     said = (tmp_path / "stderr").read_text()
     assert said == "", said
+
+
+def test_the_benchmark_of_a_class(monkeypatch, capsys):
+    monkeypatch.setattr(demo_page, "MOVES", 2)
+    demo_page.whole_class()
+    printed = capsys.readouterr().out
+    assert "no training" in printed
+    assert "trainings all the time" in printed
 
 
 def test_few_clients_and_closed_tabs_print_nothing(tmp_path):

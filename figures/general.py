@@ -268,7 +268,7 @@ def _caption(
     text = f"{study.attrs.get('title', 'Study')}: {shown} against {against}"
     if fixed:
         text += f", for {', '.join(fixed)}"
-    if any(unit_of(metric_of(study, name)) == "dB" for name in roles.metrics):
-        text += ", averaged in dB"
     spread = seeds.words(study, kind)
+    if spread and any(unit_of(metric_of(study, name)) == "dB" for name in roles.metrics):
+        spread += ", averaged in dB"
     return f"{text}; {spread}." if spread else f"{text}."

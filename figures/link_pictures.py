@@ -123,7 +123,7 @@ def plot_spectrum(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     guard: dict[str, Any] = {"color": "0.9", "linewidth": 0, "zorder": 0}
     axes.axvspan(-half, first, label="guard band", **guard)
     axes.axvspan(last, half, **guard)
-    axes.set(xlabel="frequency [MHz]", ylabel="PSD / even spread [dB]", xlim=(-half, half))
+    axes.set(xlabel="frequency [MHz]", ylabel="PSD relative to flat [dB]", xlim=(-half, half))
     axes.set_ylim(bottom=max(-70, axes.get_ylim()[0]))
     return _legend(axes)
 
@@ -175,7 +175,7 @@ def plot_papr(view: LinkView | Link, axes: Axes | None = None) -> Figure:
     """
     radio = _radio(view, "plot_papr")
     axes = _axes(axes)
-    draw_papr(axes, radio.papr_db, "measured PAPR", style.look(None))
+    draw_papr(axes, radio.papr_db, "measured PAPR", {"color": style.BLACK})
     theory_papr(axes, len(radio.grid.used_carriers))
     return _legend(axes)
 
@@ -223,7 +223,7 @@ def theory_papr(axes: Axes, num_carriers: int) -> None:
         axes.plot(ratio, tail, line, color="0.5", linewidth=0.8, label=name)
     fewest = min((1 / np.size(each.get_xdata()) for each in axes.lines[:-2]), default=1e-3)
     axes.set(yscale="log", xlim=(low, high), ylim=(max(min(fewest, 0.1), 1e-5), 1.2))
-    axes.set(xlabel="PAPR, oversampled [dB]", ylabel="P(larger)")
+    axes.set(xlabel="PAPR, oversampled [dB]", ylabel="P(PAPR > x)")
 
 
 PICTURES: dict[str, Callable[..., Figure]] = {

@@ -73,5 +73,5 @@ def words(study: xr.Dataset, kind: str = "line") -> str:
         return f"quartiles and range over {number}"
     if kind == "heatmap":
         return f"mean over {number}"
-    spread = "the range" if least < FEW else "the 95 % confidence interval (Student's t)"
+    spread = "range" if least < FEW else "95 % confidence interval (Student's t)"
     return f"mean and {spread} over {number}"

@@ -46,7 +46,7 @@ PRESETS = {
         Setting(fading="none", truncation=0.0, backoff_db=0.0, entry_snr_db=30.0),
         "Amplifiers driven into saturation clip the peaks of OFDM: what arrives shrinks and blurs.",
     ),
-    "A training in noise": Preset(
+    "Training in noise": Preset(
         Setting(clients=10, truncation=0.05, entry_snr_db=-29.0),
         "Noise drowns this round, yet a training learns: press Train. For a model of 7850 weights "
         "this is a block SNR of 10 dB.",

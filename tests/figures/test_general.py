@@ -27,7 +27,7 @@ def test_by_default_accuracy_against_snr_with_a_line_per_algorithm(sweep):
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["ACPC-OTA-FL", "COTAF"]
     assert style.caption_of(figure) == (
-        "small: test accuracy [%] against SNR [dB]; mean and the range over 2 seeds."
+        "small: test accuracy [%] against SNR [dB]; mean and range over 2 seeds."
     )
     assert_printable(figure)
 
@@ -160,7 +160,7 @@ def test_values_over_many_decades_have_a_logarithmic_axis(sweep):
 def test_decibels_are_not_spread_over_a_logarithmic_axis(sweep):
     figure = plot(sweep, x="link.snr_db", y="nmse")
     assert figure.axes[0].get_xscale() == "linear"
-    assert ", averaged in dB;" in style.caption_of(figure)
+    assert ", averaged in dB" in style.caption_of(figure)
 
 
 def test_long_names_are_shortened(sweep):

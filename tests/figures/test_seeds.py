@@ -42,9 +42,9 @@ def test_the_caption_says_which():
     assert words(study(1)) == ""
     assert words(study(3), "box") == "quartiles and range over 3 seeds"
     assert words(study(3), "heatmap") == "mean over 3 seeds"
-    assert words(study(5, 2, 0)) == "mean and the range over 2 to 5 seeds"
-    assert words(study(3)) == "mean and the range over 3 seeds"
-    assert words(study(5)) == ("mean and the 95 % confidence interval (Student's t) over 5 seeds")
+    assert words(study(5, 2, 0)) == "mean and range over 2 to 5 seeds"
+    assert words(study(3)) == "mean and range over 3 seeds"
+    assert words(study(5)) == ("mean and 95 % confidence interval (Student's t) over 5 seeds")
 
 
 def test_the_interval_has_the_degrees_of_freedom_of_each_point():

@@ -74,6 +74,6 @@ def test_points_rotate_further_in_every_symbol():
 
 
 def test_the_training_in_noise():
-    view = shown("A training in noise")
+    view = shown("Training in noise")
     assert view.nmse > 100
     assert block_snr_db(view.setting.entry_snr_db, MODEL_SIZE) == pytest.approx(10, abs=0.1)

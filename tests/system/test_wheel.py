@@ -124,7 +124,8 @@ def test_the_commands_work_from_an_empty_folder(installed, tmp_path):
     assert "accuracy [%]" in run(otafl, "show", "out/quickstart", cwd=tmp_path).stdout
     figures = run(otafl, "plot", "out/quickstart", cwd=tmp_path).stdout.split()
     assert "out/quickstart/figures/accuracy_rounds.svg" in figures
-    assert all((tmp_path / figure).stat().st_size > 1000 for figure in figures)
+    sizes = {figure: (tmp_path / figure).stat().st_size for figure in figures}
+    assert all(size > (100 if name.endswith(".md") else 1000) for name, size in sizes.items())
 
 
 def test_the_installation_validates(installed, tmp_path):

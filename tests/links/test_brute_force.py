@@ -62,14 +62,20 @@ class Reference:
             period = (grid.symbols_per_slot + pilots) * self.length
             begin = TIME + (number * period + pilots * self.length) / self.rate
             received[symbols] = self.one_slot(
-                elements[:, symbols] * gain, begin, elements.shape[1:]
+                elements[:, symbols] * gain, begin, elements.shape[1:], number
             )
         return packing.unpack((received / gain).astype(np.complex64))
 
-    def one_slot(self, elements, begin, block):
+    def one_slot(self, elements, begin, block, number):
         grid, used = self.grid, self.grid.used_carriers
         response = self.seen(elements.shape[1], begin)
-        active = np.abs(response) ** 2 > self.link.truncation
+        strength = np.abs(response) ** 2
+        active = strength > self.link.truncation
+        # on which side of the threshold float32 rounds a carrier that is on it, the link decides
+        slots = self.medium.precoding.active
+        decided = slots[:, min(number, slots.shape[1] - 1)][:, None]
+        on_it = np.isclose(strength, self.link.truncation, rtol=1e-4)
+        active = np.where(on_it, np.broadcast_to(decided, active.shape), active)
         inverse = np.where(active, 1 / response, 0) / np.sqrt(PATH_GAIN[CLIENTS])[:, None, None]
         sent = np.zeros((*elements.shape[:2], len(used)), complex)
         sent[..., ~grid.is_pilot] = elements * inverse[..., ~grid.is_pilot]

@@ -43,8 +43,12 @@ class Round:
     clients : ndarray of int64, [m], optional
         Global indices of the clients that take part; the first m by default.
     device_state : mapping of str to ndarray [m, ...]
-        ``Outcome.device_state`` of the previous round, one row per client of this round; empty in
-        the first.
+        ``Outcome.device_state`` of the last round in which each client took part, one row per
+        client, of zeros for those that take part for the first time; empty in the first round.
+    received : ndarray, [m, d], optional
+        x_t as each client received it, from which it trains; x_t itself by default.
+    population : int, optional
+        M, the number of devices, of which m take part; m by default.
     """
 
     number: int
@@ -56,10 +60,17 @@ class Round:
     state: Mapping[str, NDArray] = field(default_factory=dict)
     clients: NDArray[np.int64] = None  # type: ignore[assignment]  # all, by __post_init__
     device_state: Mapping[str, NDArray] = field(default_factory=dict)
+    received: NDArray = None  # type: ignore[assignment]
+    population: int = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        clients = len(self.weights)
         if self.clients is None:
-            assign(self, clients=np.arange(len(self.weights)))
+            assign(self, clients=np.arange(clients))
+        if self.received is None:
+            assign(self, received=np.broadcast_to(self.model, (clients, *np.shape(self.model))))
+        if self.population is None:
+            assign(self, population=clients)
 
 
 @options
@@ -188,7 +199,7 @@ class Algorithm(ABC):
         plan : Plan
             What :meth:`plan` returned.
         updates : ndarray, [m, d]
-            Differences between each client's model and x_t.
+            Differences between each client's model and what it received of x_t.
         steps : ndarray of int64, [m]
             Number of local steps that each client took.
 

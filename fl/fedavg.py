@@ -41,6 +41,6 @@ class FedAvg(Algorithm):
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Send alpha_i x_i at unit gain, whatever it takes."""
-        models = weighted(current.model + updates, current.weights)
+        models = weighted(current.received + updates, current.weights)
         received = current.uplink.send(models, 1.0, weights=current.weights, enforce=False)
         return Outcome(received.total, received, gain=1.0)

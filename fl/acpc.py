@@ -67,7 +67,7 @@ class Acpc(Algorithm):
     tau_min : int
         Smallest number of local steps; 1 by default.
     tau_max : int or sequence of int, optional
-        Largest number of local steps, a scalar or one value per client; no limit by default. What
+        Largest number of local steps, a scalar or one value per device; no limit by default. What
         a client can do in a round takes precedence over both limits.
 
     Raises
@@ -119,10 +119,11 @@ class Acpc(Algorithm):
         """Announce the gain, and let clients train until their signals fit it."""
         limits = current.max_steps
         if self.tau_max is not None:
-            if np.ndim(self.tau_max) and np.shape(self.tau_max) != limits.shape:
-                must = f"a scalar, or one value for each of the {len(limits)} clients"
+            most = np.asarray(self.tau_max)
+            if most.ndim and len(most) != current.population:
+                must = f"a scalar, or one value for each of the {current.population} clients"
                 raise OptionError("tau_max", must, self.tau_max)
-            limits = np.minimum(limits, self.tau_max)
+            limits = np.minimum(limits, most[current.clients] if most.ndim else most)
         if self.beta == "realised" or (self.beta == "previous" and not current.state):
             return Plan(limits)
         gain = self._gain_beforehand(current)

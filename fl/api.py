@@ -59,6 +59,9 @@ class Uplink(Protocol):
     Training refuses a round that takes longer than ``round_period`` on such an uplink, because the
     channels of two rounds would overlap in time. Without the attribute the channel is
     assumed static.
+
+    Selection of clients by channel needs an attribute ``quality`` (array [m]): the mean power of
+    each client's channel, path gain included, as far as it is known when the round begins.
     """
 
     @property
@@ -106,12 +109,41 @@ class Uplink(Protocol):
         """
 
 
+@dataclass(frozen=True)
+class Broadcast:
+    """What the clients have after the server has sent its model.
+
+    Parameters
+    ----------
+    received : ndarray, [m, d]
+        What each client received; it may be read-only.
+    diagnostics : mapping of str to array
+        Further values by name; a downlink may report none. Every downlink of this package reports
+
+        downlink_nmse : float
+            Squared error over the squared norm of what was sent, averaged over the clients; 0 if
+            zeros were sent.
+        downlink_airtime : float
+            Time on the air, pilots included, in seconds.
+    """
+
+    received: NDArray
+    diagnostics: Mapping[str, NDArray]
+
+
 @runtime_checkable
 class OpenedDownlink(Protocol):
-    """A downlink opened for one round."""
+    """A downlink opened for one round.
 
-    def broadcast(self, vector: ArrayLike) -> NDArray:
-        """Return what each client receives [m, d] when the server sends ``vector`` [d]."""
+    It may also have an attribute ``moving`` (bool), as an :class:`Uplink` has.
+    """
+
+    def broadcast(self, vector: ArrayLike) -> Broadcast:
+        """Send ``vector`` [d] to all clients.
+
+        If you broadcast again over the same downlink, the channels are the same and the noise is
+        new.
+        """
 
 
 class _Opens(Protocol[Opened_co]):
@@ -165,5 +197,6 @@ class Link(_Opens[Uplink], Protocol):
 class Downlink(_Opens[OpenedDownlink], Protocol):
     """A model of a downlink, the mirror image of :class:`Link`. It holds no state.
 
-    Training does not use it yet: the model reaches every client without error, as in the paper.
+    Clients train from what they received. Without a downlink the model reaches every client without
+    error, as in the paper.
     """

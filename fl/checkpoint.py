@@ -17,13 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fl.device_state import DeviceState
 from fl.experiment import Experiment, RunState, State
 from fl.history import stack_rows
 from fl.identity import description, digest
+from fl.partition import Shards
+from fl.population import Population
 from otafl._base.files import replacing
 
 SAVED_EVERY = 30.0  # [s]
-FORMAT = 3  # version of the file format
+FORMAT = 4  # version of the file format
 SETTINGS = "settings"
 
 
@@ -84,20 +87,33 @@ def _settings(experiment: Experiment) -> dict[str, str]:
     """Describe what must be the same for a run to resume: everything but its length."""
     problem = experiment.problem
     data = problem.data
-    options = ("runs", "sgd", "steps", "seed", "round_period", "test_every", "measure_gradient")
+    options = (
+        *("runs", "sgd", "steps", "participation", "deadline", "downlink"),
+        *("seed", "round_period", "test_every", "measure_gradient"),
+    )
     return {
         "format": str(FORMAT),
         **{name: description(getattr(experiment, name)) for name in options},
         "model": description(problem.model),
         "data": digest(data.x_train, data.y_train, data.x_test, data.y_test),
-        "shards": digest(*problem.shards),
+        "shards": _identity(problem.shards),
     }
+
+
+def _identity(shards: Shards) -> str:
+    """Describe the shards without drawing those of a population."""
+    return description(shards) if isinstance(shards, Population) else digest(*shards)
 
 
 def _arrays(run: RunState, prefix: str) -> dict[str, NDArray]:
     """Return the state of a run as arrays by name."""
     arrays = {"model": run.model, "diverged": np.array(run.diverged)}
-    groups = {"state": run.state, "device_state": run.device_state, "rows": stack_rows(run.rows)}
+    groups = {
+        "state": run.state,
+        "device_state": run.device_state.to_arrays(),
+        "selection": run.selection,
+        "rows": stack_rows(run.rows),
+    }
     for group, values in groups.items():
         arrays |= {f"{group}/{name}": value for name, value in values.items()}
     return {prefix + name: array for name, array in arrays.items()}
@@ -113,7 +129,8 @@ def _run_state(arrays: Mapping[str, NDArray], prefix: str) -> RunState:
     columns = group("rows")
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     model, diverged = arrays[f"{prefix}model"], str(arrays[f"{prefix}diverged"])
-    return RunState(model, group("state"), group("device_state"), tuple(rows), diverged)
+    devices = DeviceState.from_arrays(group("device_state"))
+    return RunState(model, group("state"), devices, group("selection"), tuple(rows), diverged)
 
 
 def _write(path: Path, settings: Mapping[str, str], arrays: Mapping[str, NDArray]) -> None:

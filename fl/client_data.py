@@ -1,22 +1,19 @@
-"""The training samples of each client, and the minibatches drawn from them.
-
-A minibatch is drawn uniformly with replacement, so that its gradient is unbiased (Assumption 2 of
-the paper). It depends on the round's generator alone, not on which clients are still training.
-"""
+"""The training samples of each client, gathered into minibatches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fl.minibatches import Rngs, draw_places
 from fl.models import as_numbers
+from fl.partition import Shards
 from fl.problem import Problem
 
 GATHERED_AT_ONCE = 400_000  # features, few enough to stay in the cache
-DRAWN_AT_ONCE = 16  # minibatches
 
 Batch = tuple[slice, NDArray, NDArray]
 """Which of the requested clients, their features [m, B, ...] and labels [m, B]."""
@@ -27,44 +24,66 @@ class ClientData:
 
     Parameters
     ----------
-    problem : Problem
-        Its model computes the features once, from all samples.
+    features : ndarray, [n, ...]
+        All training samples.
+    labels : ndarray of int64, [n]
+        Their labels.
+    shards : sequence of ndarray of int64
+        The samples of each client.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        self.features = problem.model.features(problem.data.x_train)
-        self.labels = problem.data.y_train
-        self.shards = problem.shards
-        self.num_clients = problem.num_clients
-        self._sizes = np.array([len(shard) for shard in self.shards])
-        # Rows of equal length, so that one look-up serves all clients; the padding is never drawn.
-        self._rows = np.zeros((self.num_clients, self._sizes.max()), np.int64)
-        for row, shard in zip(self._rows, self.shards, strict=True):
+    def __init__(self, features: NDArray, labels: NDArray[np.int64], shards: Shards) -> None:
+        self.features, self.labels, self.shards = features, labels, shards
+        self.num_clients = len(shards)
+
+    @classmethod
+    def of(cls, problem: Problem) -> ClientData:
+        """Return the samples of all clients; the model computes the features once."""
+        data = problem.data
+        return cls(problem.model.features(data.x_train), data.y_train, problem.shards)
+
+    def of_clients(self, clients: NDArray[np.int64]) -> ClientData:
+        """Return the samples of some clients, in that order."""
+        shards = [self.shards[client] for client in clients.tolist()]
+        return ClientData(self.features, self.labels, shards)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """[m], number of samples of each client."""
+        return np.array([len(shard) for shard in self.shards])
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        """The shards as rows of equal length, for one look-up; the padding is never drawn."""
+        rows = np.zeros((self.num_clients, self.sizes.max()), np.int64)
+        for row, shard in zip(rows, self.shards, strict=True):
             row[: len(shard)] = shard
+        return rows
 
     def batches(
-        self, batch_size: int | None, rng: np.random.Generator
+        self, batch_size: int | None, rngs: Rngs, replacement: bool = True
     ) -> Iterator[Callable[[NDArray[np.int64]], Iterator[Batch]]]:
         """Yield, for every local step, a function that iterates over the batches of given clients.
 
-        The features are valid until the next batch is requested: they share one buffer.
+        What is drawn depends on the generators alone, not on which clients are still training. The
+        features are valid until the next batch is requested: they share one buffer.
 
         Parameters
         ----------
         batch_size : int or None
             Samples per batch; None for all samples of the client.
-        rng : numpy.random.Generator
-            Source of the draws.
+        rngs : numpy.random.Generator, or one per client
+            Source of the draws; without replacement, one per client.
+        replacement : bool
+            Whether samples are drawn with replacement.
         """
         if batch_size is None:
             while True:
                 yield self._everything
         client = np.arange(self.num_clients)[:, None]
         gather = _Gather(self.features, batch_size)
-        while True:
-            places = rng.random((DRAWN_AT_ONCE, self.num_clients, batch_size))
-            places *= self._sizes[:, None]
-            samples = self._rows[client, places.astype(np.int64)]
+        for places in draw_places(self.sizes, batch_size, replacement, rngs):
+            samples = self._rows[client, places]
             for each, labels in zip(samples, self.labels[samples], strict=True):
                 yield partial(self._gathered, gather, each, labels)
 

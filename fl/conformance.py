@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round
-from fl.api import Link, Reception, Uplink
+from fl.api import Broadcast, Downlink, Link, OpenedDownlink, Reception, Uplink
+from fl.participation import Asked, Chosen, Participation
 from otafl._base.validation import OptionError, typed
+
+MOST_DEVICE_STATE = 2 * 2**30  # [bytes]
 
 LinkSource = Link | Callable[[int], Link]
 """A link, or a function of the round that returns one, for power that changes over the rounds."""
@@ -44,6 +47,56 @@ def check_uplink(link: Link, uplink: Any, num_clients: int) -> None:
     must = "an uplink with budget, energy, load, max_gain and send"
     typed(f"the result of {name}.open", uplink, Uplink, must)
     _check_rows(f"the budget of {name}'s uplink", uplink.budget, num_clients, "constraints")
+
+
+def checked_selection(participation: Participation, asked: Asked) -> Chosen:
+    """Return the clients of a round, as a selection chose them."""
+    chosen = participation.select(asked)
+    name = f"the result of {participation!r}.select"
+    typed(name, chosen, Chosen, "a Chosen(clients, weights)")
+    clients, weights = np.asarray(chosen.clients), np.asarray(chosen.weights)
+    if (
+        clients.ndim != 1
+        or clients.dtype.kind not in "iu"
+        or not len(clients)
+        or (np.diff(clients) <= 0).any()
+        or clients[0] < 0
+        or clients[-1] >= asked.population
+    ):
+        must = f"different indices from 0 to {asked.population - 1}, ascending"
+        raise OptionError(f"the clients in {name}", must, chosen.clients)
+    if weights.shape != clients.shape or not np.isfinite(weights).all() or (weights <= 0).any():
+        must = "a finite number > 0 for each client"
+        raise OptionError(f"the weights in {name}", must, chosen.weights)
+    return chosen
+
+
+def checked_quality(link: Link, uplink: Any, candidates: int) -> NDArray[np.float64]:
+    """Return the mean powers [n] of the channels of candidates, as their uplink reports them."""
+    quality = np.asarray(getattr(uplink, "quality", np.empty(0)), np.float64)
+    if quality.shape != (candidates,) or not np.isfinite(quality).all():
+        raise ValueError(
+            f"{type(link).__name__} cannot select clients by channel: its uplink must have an "
+            "attribute quality, the mean power of each client's channel"
+        )
+    return quality
+
+
+def checked_broadcast(
+    downlink: Downlink, opened: Any, model: NDArray, num_clients: int
+) -> Broadcast:
+    """Return what the clients received of a model [d]."""
+    name = type(downlink).__name__
+    must = "a downlink with a method broadcast"
+    typed(f"the result of {name}.open", opened, OpenedDownlink, must)
+    broadcast = opened.broadcast(model)
+    must = "a Broadcast(received, diagnostics)"
+    typed(f"the result of {name}'s broadcast", broadcast, Broadcast, must)
+    expected = (num_clients, len(model))
+    if np.shape(broadcast.received) != expected:
+        shape = np.shape(broadcast.received)
+        raise OptionError(f"what clients receive over {name}", f"of shape {expected}", shape)
+    return broadcast
 
 
 def checked_plan(algorithm: Algorithm, current: Round) -> Plan:
@@ -91,6 +144,17 @@ def check_airtime(current: Round, reception: Reception, round_period: float) -> 
         must = f"at least {airtime:.6g} s, the airtime of round {current.number}"
         hint = ": the channel moves, and the next round would begin before this one has ended"
         raise OptionError("round_period", must, round_period, hint)
+
+
+def check_memory(algorithm: Algorithm, device_state: Mapping[str, NDArray], devices: int) -> None:
+    """Refuse a run whose state per device may outgrow the memory."""
+    total = devices * sum(array.nbytes // len(array) for array in device_state.values())
+    if total > MOST_DEVICE_STATE:
+        raise ValueError(
+            f"the state per device of {algorithm!r} would take {total / 2**30:.1f} GiB for "
+            f"{devices} devices that may take part, more than {MOST_DEVICE_STATE / 2**30:g} GiB: "
+            "let fewer devices take part, or train for fewer rounds"
+        )
 
 
 def state_arrays(

@@ -50,7 +50,7 @@ def estimate_constants(
     """
     if not history.num_rounds:
         raise OptionError("history", "a run with at least one round", history)
-    model, clients = problem.model, ClientData(problem)
+    model, clients = problem.model, ClientData.of(problem)
     decay = history.sgd.weight_decay
     points = np.array([history.start, history.model])
     rng = stream(0, 0, Purpose.CONSTANTS)

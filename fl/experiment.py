@@ -7,6 +7,7 @@ each has the result that it would have alone, up to the rounding of larger matri
 from __future__ import annotations
 
 import warnings
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,16 +17,22 @@ from numpy.typing import NDArray
 
 from fl import conformance
 from fl.algorithm import Algorithm, Plan, Round
+from fl.api import Downlink
 from fl.client_data import ClientData
 from fl.conformance import LinkSource
+from fl.deadline import Deadline, late_clients, nobody_sends, without_late
+from fl.device_state import DeviceState
 from fl.history import History, Row, round_metrics, stack_rows
 from fl.local import LARGEST, Trained, moderate, train_locally
-from fl.local_steps import Steps, max_steps
+from fl.local_steps import Steps
+from fl.minibatches import Rngs
 from fl.models import Classifier
 from fl.objective import client_gradients
+from fl.opening import Opened, open_round
+from fl.participation import Everyone, Participation
 from fl.problem import Problem
 from fl.sgd import Sgd
-from fl.streams import Purpose, stream
+from fl.streams import Purpose, client_streams, stream
 from otafl._base.validation import OutOfRangeError
 
 TESTS = ("squared_gradient_norm", "test_loss", "test_accuracy")
@@ -46,8 +53,10 @@ class RunState:
         x_t.
     state : mapping of str to ndarray
         The algorithm's state.
-    device_state : mapping of str to ndarray [m, ...]
+    device_state : DeviceState
         The algorithm's state per device.
+    selection : mapping of str to ndarray
+        The memory of the selection of clients.
     rows : tuple of dict
         Metrics of each round.
     diverged : str
@@ -56,7 +65,8 @@ class RunState:
 
     model: NDArray
     state: Mapping[str, NDArray] = field(default_factory=dict)
-    device_state: Mapping[str, NDArray] = field(default_factory=dict)
+    device_state: DeviceState = field(default_factory=DeviceState)
+    selection: Mapping[str, NDArray] = field(default_factory=dict)
     rows: tuple[Row, ...] = ()
     diverged: str = ""
 
@@ -91,6 +101,9 @@ class Experiment:
     rounds: int
     sgd: Sgd
     steps: Steps
+    participation: Participation
+    deadline: Deadline | None
+    downlink: Downlink | None
     seed: int
     round_period: float
     test_every: int
@@ -99,7 +112,7 @@ class Experiment:
     @cached_property
     def clients(self) -> ClientData:
         """The training samples of each client."""
-        return ClientData(self.problem)
+        return ClientData.of(self.problem)
 
     @cached_property
     def _start(self) -> NDArray:
@@ -136,26 +149,29 @@ class Experiment:
     def next(self, state: State) -> State:
         """Return the state after one more round of every run that has not diverged."""
         runs, going = list(state.runs), []
-        rounds, plans = [], []  # a plan needs the uplink, and local training the plans of all runs
+        opened, plans = [], []  # a plan needs the uplink, and local training the plans of all runs
         for k, run in enumerate(state.runs):
             if run.diverged:
                 continue
-            current = self._open(state.number, *self.runs[k], run)
+            algorithm, source = self.runs[k]
+            begun = open_round(self, state.number, algorithm, source, run)
+            runs[k] = replace(run, selection=begun.selection)
             try:
-                plans.append(conformance.checked_plan(self.runs[k][0], current))
+                plans.append(conformance.checked_plan(algorithm, begun.current))
             except OutOfRangeError as error:
-                runs[k] = _diverged(run, current, str(error))
+                runs[k] = _diverged(run, begun.current, str(error))
                 continue
-            rounds.append(current)
+            opened.append(begun)
             going.append(k)
         if not going:
             return State(state.number + 1, tuple(runs))
-        starts = np.array([runs[k].model for k in going])
-        trained = self._train(state.number, starts, plans)
-        gradients = self._squared_gradient_norms(state.number, starts)
+        trained = self._train(state.number, [begun.current for begun in opened], plans)
+        gradients = self._squared_gradient_norms(
+            state.number, np.array([runs[k].model for k in going])
+        )
         for place, k in enumerate(going):
-            mine = trained.of(place)
-            run = self._aggregated(runs[k], self.runs[k][0], rounds[place], plans[place], mine)
+            mine = opened[place], plans[place], trained[place]
+            run = self._aggregated(runs[k], self.runs[k][0], *mine)
             if not run.diverged:
                 run.rows[-1]["squared_gradient_norm"] = gradients[place]
             runs[k] = run
@@ -177,44 +193,75 @@ class Experiment:
             for run, (algorithm, _) in zip(state.runs, self.runs, strict=True)
         ]
 
-    def _open(self, number: int, algorithm: Algorithm, source: LinkSource, run: RunState) -> Round:
-        """Open the link of a run for round ``number``."""
-        num_clients = self.problem.num_clients
-        link = conformance.link_of_round(source, number)
-        entries = algorithm.num_entries(self.problem.model.size)
-        rng, time = stream(self.seed, number, Purpose.LINK), number * self.round_period
-        devices = stream(self.seed, 0, Purpose.DEVICES)
-        uplink = link.open(num_clients, entries, rng, time=time, device_rng=devices)
-        conformance.check_uplink(link, uplink, num_clients)
-        rng = stream(self.seed, number, Purpose.LOCAL_STEPS)
-        limits = max_steps(self.steps, number, num_clients, rng)
-        weights, rate = self.problem.weights, self.sgd.rate_at(number)
-        model = run.model.view()
-        model.flags.writeable = False  # other runs may share it
-        state, device_state = run.state, run.device_state
-        return Round(number, model, uplink, weights, limits, rate, state, device_state=device_state)
-
-    def _train(self, number: int, starts: NDArray, plans: list[Plan]) -> Trained:
-        rng = stream(self.seed, number, Purpose.MINIBATCHES)
+    def _train(self, number: int, opened: list[Round], plans: list[Plan]) -> list[Trained]:
+        """Train the clients of every run; runs with the same clients share their minibatches."""
+        together: dict[bytes, list[int]] = defaultdict(list)
+        for place, current in enumerate(opened):
+            together[current.clients.tobytes()].append(place)
+        results: dict[int, Trained] = {}
         rate, model = self.sgd.rate_at(number), self.problem.model
-        with np.errstate(over="ignore", invalid="ignore"):  # divergence is detected afterwards
-            return train_locally(model, self.clients, self.sgd, rate, starts, plans, rng)
+        for places in together.values():
+            clients = opened[places[0]].clients
+            starts = np.array([self._start_of(opened[place]) for place in places])
+            mine = [plans[place] for place in places]
+            with np.errstate(over="ignore", invalid="ignore"):  # divergence is detected afterwards
+                trained = train_locally(
+                    model,
+                    self.data_of(clients),
+                    self.sgd,
+                    rate,
+                    starts,
+                    mine,
+                    self._minibatch_rngs(number, clients),
+                )
+            results |= {place: trained.of(run) for run, place in enumerate(places)}
+        return [results[place] for place in range(len(opened))]
+
+    def _start_of(self, current: Round) -> NDArray:
+        """Return where clients start: one model [d], or one per client [m, d]."""
+        return current.model if self.downlink is None else current.received
+
+    def data_of(self, clients: NDArray[np.int64]) -> ClientData:
+        """Return the samples of the clients of a round."""
+        if isinstance(self.participation, Everyone):
+            return self.clients
+        key = clients.tobytes()
+        if key not in self._latest:
+            self._latest.clear()
+            self._latest[key] = self.clients.of_clients(clients)
+        return self._latest[key]
+
+    @cached_property
+    def _latest(self) -> dict[bytes, ClientData]:
+        """The samples that were asked for last: a population draws them each time."""
+        return {}
+
+    def _minibatch_rngs(self, number: int, clients: NDArray[np.int64]) -> Rngs:
+        if isinstance(self.participation, Everyone) and self.sgd.replacement:
+            return stream(self.seed, number, Purpose.MINIBATCHES)
+        return client_streams(self.seed, number, Purpose.MINIBATCHES, clients.tolist())
 
     def _aggregated(
-        self, run: RunState, algorithm: Algorithm, current: Round, plan: Plan, trained: Trained
+        self, run: RunState, algorithm: Algorithm, begun: Opened, plan: Plan, trained: Trained
     ) -> RunState:
         """Return the run after its updates have been sent and aggregated."""
+        current = begun.current
         wild = np.flatnonzero(~moderate(trained.updates))
         if len(wild):
             why = (
-                f"the models of clients {wild.tolist()} grew beyond {LARGEST:g} within "
-                f"{trained.steps[wild].max()} local steps at learning rate {current.rate:g}"
+                f"the models of clients {current.clients[wild].tolist()} grew beyond {LARGEST:g} "
+                f"within {trained.steps[wild].max()} local steps at learning rate {current.rate:g}"
             )
             return _diverged(run, current, why)
-        try:
-            outcome = algorithm.aggregate(current, plan, trained.updates, trained.steps)
-        except OutOfRangeError as error:
-            return _diverged(run, current, str(error))
+        late = late_clients(self.deadline, self.seed, current, trained.steps)
+        current, updates = without_late(current, trained.updates, late)
+        if late.all():
+            outcome = nobody_sends(current)
+        else:
+            try:
+                outcome = algorithm.aggregate(current, plan, updates, trained.steps)
+            except OutOfRangeError as error:
+                return _diverged(run, current, str(error))
         conformance.check_outcome(algorithm, outcome, current)
         conformance.check_airtime(current, outcome.reception, self.round_period)
         if not moderate(outcome.model):
@@ -222,13 +269,25 @@ class Experiment:
             where = f"beyond {LARGEST:g}" if finite else "to infinity or NaN"
             why = f"what the server received at gain {outcome.gain:g} took its model {where}"
             return _diverged(run, current, why)
-        row = round_metrics(current, outcome, trained, run.rows[-1] if run.rows else None)
+        row = round_metrics(current, outcome, trained, run.rows, late, begun.diagnostics)
+        device_state = conformance.state_arrays(
+            algorithm, outcome.device_state, len(current.weights)
+        )
+        conformance.check_memory(algorithm, device_state, self.most_devices)
+        in_time = {name: array[~late] for name, array in device_state.items()}
         return RunState(
             outcome.model.astype(run.model.dtype, copy=False),
             conformance.state_arrays(algorithm, outcome.state),
-            conformance.state_arrays(algorithm, outcome.device_state, len(current.weights)),
+            run.device_state.updated(current.clients[~late], in_time),
+            run.selection,
             (*run.rows, row),
         )
+
+    @property
+    def most_devices(self) -> int:
+        """The most devices that may take part in a run."""
+        population = self.problem.num_clients
+        return min(population, self.rounds * self.participation.size(population))
 
     def _tests(self, number: int) -> bool:
         """Return whether round ``number`` is tested."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fl.algorithm import Algorithm, Outcome, Round
 from fl.identity import description
 from fl.local import Trained
-from fl.metrics import METRICS, WEIGHT
+from fl.metrics import METRICS, POPULATION_WEIGHT, WEIGHT, Metric
 from fl.sgd import Sgd
 from otafl._base.files import replacing
 from otafl._base.names import did_you_mean
@@ -23,6 +23,9 @@ from otafl._base.validation import OptionError, choice, integer
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+OFTEN = 0.1
+"""Share of client-rounds that are scaled down above which a history warns."""
 
 Row = dict[str, NDArray]
 """The metrics of one round of one run, by name."""
@@ -75,8 +78,8 @@ class History(Mapping[str, NDArray]):
             parts += [] if np.isnan(accuracy) else [f"accuracy {accuracy:.1%}"]
             parts += [
                 f"NMSE {_in_db(float(self['nmse'][-1]))}",
-                f"load up to {self['load'].max():.3g}",
-                f"{self['scaled_down'].mean():.0%} scaled down",
+                f"load up to {np.nanmax(self['load']):.3g}",
+                _scaled_down(float(np.nanmean(self["scaled_down"]))),
             ]
         return f"History({', '.join([*parts, *filter(None, [self.diverged])])})"
 
@@ -121,6 +124,44 @@ class History(Mapping[str, NDArray]):
         tested = tested[~np.isnan(tested)]
         return float(tested.mean()) if len(tested) else float("nan")
 
+    def best_accuracy(self) -> float:
+        """Return the largest test accuracy of all rounds; NaN if none was tested.
+
+        It selects a round by its result on the test set, which flatters: published curves often
+        report it, but it says less than :meth:`final_accuracy`.
+        """
+        tested = self.metrics.get("test_accuracy", np.empty(0))
+        tested = tested[~np.isnan(tested)]
+        return float(tested.max()) if len(tested) else float("nan")
+
+    def mean_weights(self) -> NDArray[np.float64]:
+        """Return the weight [M] with which each device counted in a round, on average.
+
+        For an unbiased selection its expectation is ``weights``.
+        """
+        total = np.zeros(len(self.weights))
+        for devices, weights in zip(self["device"], self["client_weight"], strict=True):
+            present = ~np.isnan(weights)
+            total[devices[present].astype(np.int64)] += weights[present]
+        return total / self.num_rounds
+
+    def participation_bias(self) -> float:
+        """Return how far the selection of clients leant towards some devices, from 0 to 1.
+
+        It is the total variation distance, half the sum of |w_i - alpha_i| over all devices,
+        between the client weights alpha_i and the shares w_i that the devices had in all rounds
+        together. Chance alone contributes about sqrt((M - k) / (2 pi k T)) in T rounds of k out of
+        M equal devices.
+        """
+        mean = self.mean_weights()
+        return float(np.abs(mean / mean.sum() - self.weights).sum() / 2)
+
+    @property
+    def weight_metric(self) -> Metric:
+        """How :attr:`weights` are stored: along the clients if all devices always took part."""
+        clients = np.shape(self.metrics.get("device", np.empty((0, len(self.weights)))))[1]
+        return WEIGHT if clients == len(self.weights) else POPULATION_WEIGHT
+
     def to_xarray(self) -> xr.Dataset:
         """Return the metrics and the client weights as a dataset.
 
@@ -128,13 +169,16 @@ class History(Mapping[str, NDArray]):
         -------
         xarray.Dataset
             Variables as in :data:`fl.metrics.METRICS`, and ``weight``, with dimensions ``round``
-            (from 1), ``client`` and ``symbol``. Each has the attributes ``long_name``, ``units``
-            and ``description``. The attributes of the dataset are ``algorithm`` and ``diverged``,
-            which is empty if the run did not diverge.
+            (from 1), ``client`` and ``symbol``; where only some devices take part in a round,
+            ``weight`` has the dimension ``population``, and ``device`` says who the clients are.
+            Each has the attributes ``long_name``, ``units`` and ``description``. The attributes of
+            the dataset are ``algorithm`` and ``diverged``, which is empty if the run did not
+            diverge.
         """
         import xarray as xr
 
-        pairs = [*((METRICS[name], array) for name, array in self.items()), (WEIGHT, self.weights)]
+        pairs = [(METRICS[name], array) for name, array in self.items()]
+        pairs.append((self.weight_metric, self.weights))
         numbers = np.arange(1, self.num_rounds + 1)
         return xr.Dataset(
             {metric.name: (metric.dims, array, metric.attributes) for metric, array in pairs},
@@ -225,6 +269,13 @@ if History.__doc__:  # python -OO removes docstrings
     History.__doc__ = History.__doc__.replace("{metrics}", _metrics_listed())
 
 
+def _scaled_down(share: float) -> str:
+    """Say how often clients scaled their signals down, and that it is often if it is."""
+    if share <= OFTEN:
+        return f"{share:.0%} scaled down"
+    return f"{share:.0%} scaled down (warning: more than {OFTEN:.0%}; the gain was too large)"
+
+
 def _in_db(ratio: float) -> str:
     """Format a power ratio in dB; a user-defined link may not report one."""
     if np.isnan(ratio):
@@ -251,7 +302,14 @@ def _padded(arrays: Sequence[NDArray]) -> NDArray:
     return whole
 
 
-def round_metrics(current: Round, outcome: Outcome, trained: Trained, previous: Row | None) -> Row:
+def round_metrics(
+    current: Round,
+    outcome: Outcome,
+    trained: Trained,
+    rows: Sequence[Row],
+    late: NDArray[np.bool_],
+    downlink: Mapping[str, NDArray],
+) -> Row:
     """Return the metrics of a round; the loop adds those of the test and the gradient.
 
     Parameters
@@ -262,8 +320,12 @@ def round_metrics(current: Round, outcome: Outcome, trained: Trained, previous: 
         What the algorithm returned.
     trained : Trained
         What local training returned.
-    previous : dict or None
-        Metrics of the round before, to which cumulative ones are added; None in the first round.
+    rows : sequence of dict
+        Metrics of the rounds before, to which cumulative ones are added.
+    late : ndarray of bool, [m]
+        Which clients missed the deadline.
+    downlink : mapping of str to array
+        What the downlink reports.
     """
     received = outcome.reception
     clients = len(current.weights)
@@ -279,19 +341,40 @@ def round_metrics(current: Round, outcome: Outcome, trained: Trained, previous: 
         "gain": outcome.gain,
         "train_loss": current.weights @ trained.loss,
         "largest_gradient": trained.largest_gradient,
+        "device": current.clients,
+        "client_weight": current.weights,
         "steps": trained.steps,
+        "late": late,
         "scaled_down": np.zeros(clients, bool) if scaled_down is None else scaled_down,
         "energy": received.energy.sum(axis=-1),
         "worst_symbol_energy": received.energy.max(axis=-1),
         "symbol_load": symbol_load.max(axis=0),
         "load": (constrained / budget).max(axis=-1),
     }
+    reports = {**downlink, **received.diagnostics}
     for name, metric in METRICS.items():
         if metric.reported:
-            value = received.diagnostics.get(name)
+            value = reports.get(name)
             if value is None:
                 value = np.full(clients if "client" in metric.dims else (), np.nan)
             row[name] = value
-        if metric.cumulative and previous is not None:
-            row[name] = row[name] + previous[name]
+        if metric.cumulative and rows:
+            row[name] = row[name] + _so_far(metric, current.clients, rows)
     return {name: np.asarray(value) for name, value in row.items()}
+
+
+def _so_far(metric: Metric, clients: NDArray[np.int64], rows: Sequence[Row]) -> NDArray:
+    """Return a cumulative metric before a round, of each of its clients if it is one per client."""
+    before = rows[-1]
+    if "client" not in metric.dims or np.array_equal(before["device"], clients):
+        return before[metric.name]
+    values = dict.fromkeys(clients.tolist(), 0.0)
+    missing = set(values)
+    for row in reversed(rows):
+        for device, value in zip(row["device"].tolist(), row[metric.name].tolist(), strict=True):
+            if device in missing:
+                values[device] = value
+                missing.discard(device)
+        if not missing:
+            break
+    return np.array(list(values.values()))

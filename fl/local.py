@@ -15,6 +15,7 @@ from scipy.linalg import get_blas_funcs
 
 from fl.algorithm import Plan
 from fl.client_data import Batch, ClientData
+from fl.minibatches import Rngs
 from fl.models import Model
 from fl.sgd import Sgd
 from otafl._base.validation import OutOfRangeError
@@ -64,7 +65,7 @@ def train_locally(
     rate: float,
     starts: NDArray,
     plans: Sequence[Plan],
-    rng: np.random.Generator,
+    rngs: Rngs,
 ) -> Trained:
     """Train every client of every run, each run by its own plan.
 
@@ -78,20 +79,22 @@ def train_locally(
         Batch size, weight decay and momentum.
     rate : float
         Learning rate of this round.
-    starts : ndarray, [S, d]
-        Initial model of each run.
+    starts : ndarray, [S, d] or [S, m, d]
+        Initial model of each run, the same for all clients or one per client.
     plans : sequence of Plan
         One per run.
-    rng : numpy.random.Generator
-        Source of the minibatches.
+    rngs : numpy.random.Generator, or one per client
+        Source of the minibatches; without replacement, one per client.
 
     Returns
     -------
     Trained
         Updates, steps, first loss and largest gradient of each run and client.
     """
-    training = _Training(model, sgd, rate, starts, plans)
-    for step, batches_of in enumerate(clients.batches(sgd.batch_size, rng), start=1):
+    each = starts if starts.ndim == 3 else starts[:, None]
+    training = _Training(model, sgd, rate, each, plans)
+    batches = clients.batches(sgd.batch_size, rngs, sgd.replacement)
+    for step, batches_of in enumerate(batches, start=1):
         training.step(batches_of(training.clients), first=step == 1)
         training.collect(step)
         if training.over:
@@ -118,12 +121,13 @@ class _Training:
         self._first_finish = 1 if watched else int(self._last.min())
         self._active = np.ones(shape, bool)
         self.clients, self._runs = np.arange(num_clients), np.arange(len(plans))
-        self._models = np.repeat(starts[None], num_clients, axis=0)
+        first = starts.swapaxes(0, 1)
+        self._models = np.repeat(first, num_clients, axis=0) if len(first) == 1 else first.copy()
         self._velocity = np.zeros_like(self._models) if sgd.momentum else None
         self._peaks = np.zeros(self._models.shape[:2], starts.dtype)
         self.over = False
         self.result = Trained(
-            updates=np.zeros((*shape, starts.shape[1]), starts.dtype),
+            updates=np.zeros((*shape, starts.shape[-1]), starts.dtype),
             steps=np.zeros(shape, np.int64),
             loss=np.zeros(shape),
             largest_gradient=np.zeros(shape),
@@ -192,7 +196,8 @@ class _Training:
     def _update_of(self, run: int) -> NDArray:
         """Return the updates of the clients that are left, [clients, d]."""
         column = int(np.searchsorted(self._runs, run))
-        return self._models[:, column] - self._starts[run]
+        starts = self._starts[run]  # [1 or m, d]
+        return self._models[:, column] - (starts if len(starts) == 1 else starts[self.clients])
 
     def _dismiss(self, done: NDArray[np.bool_]) -> None:
         """Remove clients and runs that have finished altogether from the array."""

@@ -10,10 +10,43 @@ from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Rng
 from otafl._base.names import options
-from otafl._base.validation import OptionError, integer
+from otafl._base.validation import OptionError, integer, number
 
-Steps = int | Sequence[int] | NDArray[np.integer] | Callable[[int, int, Rng], ArrayLike]
-"""A scalar, one value per client, or a function of (round, number of clients, rng) for these."""
+
+@options
+@dataclass(frozen=True)
+class Epochs:
+    """Local steps as a number of passes over a client's samples.
+
+    Parameters
+    ----------
+    epochs : float
+        Number of passes > 0.
+
+    Notes
+    -----
+    A client with n samples and minibatches of B takes ceil(epochs n / B) steps, and with all
+    samples in every step ceil(epochs).
+
+    Examples
+    --------
+    >>> Epochs(1).steps(np.array([6000, 10]), batch_size=64)
+    array([94,  1])
+    """
+
+    epochs: float
+
+    def __post_init__(self) -> None:
+        number("epochs", self.epochs, above=0)
+
+    def steps(self, sizes: NDArray[np.int64], batch_size: int | None) -> NDArray[np.int64]:
+        """Return the steps [m] of clients with these numbers of samples [m]."""
+        passes = np.ones(len(sizes)) if batch_size is None else sizes / batch_size
+        return np.ceil(np.round(self.epochs * passes, 9)).astype(np.int64)
+
+
+Steps = int | Sequence[int] | NDArray[np.integer] | Epochs | Callable[[int, int, Rng], ArrayLike]
+"""A scalar, one value per client, :class:`Epochs`, or a function of (round, clients, rng)."""
 
 
 @options
@@ -43,33 +76,53 @@ class UniformSteps:
         if self.most < self.least:
             raise OptionError("most", f"at least {self.least}, the value of least", self.most)
 
-    def __call__(self, number: int, num_clients: int, rng: Rng) -> NDArray[np.int64]:
-        """Return the steps [num_clients] of round ``number``, drawn from ``rng``."""
+    def __call__(self, t: int, num_clients: int, rng: Rng) -> NDArray[np.int64]:
+        """Return the steps [num_clients] of round ``t``, drawn from ``rng``."""
         return rng.integers(self.least, self.most, num_clients, endpoint=True)
 
 
-def max_steps(steps: Steps, number: int, num_clients: int, rng: Rng) -> NDArray[np.int64]:
-    """Return the largest number of local steps of each client [num_clients] in a round.
+def max_steps(
+    steps: Steps,
+    t: int,
+    rng: Rng,
+    clients: NDArray[np.int64],
+    population: int,
+    sizes: NDArray[np.int64],
+    batch_size: int | None,
+) -> NDArray[np.int64]:
+    """Return the largest number of local steps of each client [m] in a round.
 
     Parameters
     ----------
-    steps : int, sequence of int, or callable
-        A scalar, one value per client, or a function of (number, num_clients, rng) for these.
-    number : int
+    steps : int, sequence of int, Epochs, or callable
+        A scalar, one value per device by global index, passes over a client's samples, or a
+        function of (t, m, rng) for a scalar or one value per client.
+    t : int
         The round, from 0.
-    num_clients : int
-        Number of clients.
     rng : numpy.random.Generator
         Handed to ``steps`` if it is a function.
+    clients : ndarray of int64, [m]
+        Global indices of the clients.
+    population : int
+        M, the number of devices.
+    sizes : ndarray of int64, [m]
+        Number of samples of each client.
+    batch_size : int or None
+        Samples per step; None for all samples of the client.
 
     Raises
     ------
     ValueError
         If that is not a whole number >= 1, or one per client.
     """
-    given = np.asarray(steps(number, num_clients, rng) if callable(steps) else steps)
-    if given.dtype.kind not in "iu" or given.shape not in ((), (num_clients,)) or (given < 1).any():
-        must = f"a whole number >= 1, or one for each of the {num_clients} clients"
+    if isinstance(steps, Epochs):
+        return steps.steps(sizes, batch_size)
+    drawn = callable(steps)
+    given = np.asarray(steps(t, len(clients), rng) if callable(steps) else steps)
+    count = len(clients) if drawn else population
+    if given.dtype.kind not in "iu" or given.shape not in ((), (count,)) or (given < 1).any():
+        must = f"a whole number >= 1, or one for each of the {count} clients"
         hint = "; to draw them, give UniformSteps(least, most)" * (given.shape == (2,))
-        raise OptionError(f"steps in round {number}", must, given.tolist(), hint)
-    return np.full(num_clients, given, np.int64)
+        raise OptionError(f"steps in round {t}", must, given.tolist(), hint)
+    chosen = given[clients] if given.ndim and not drawn else given
+    return np.full(len(clients), chosen, np.int64)

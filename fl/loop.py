@@ -10,11 +10,14 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from fl.algorithm import Algorithm
+from fl.api import Downlink
 from fl.checkpoint import Checkpoint
 from fl.conformance import LinkSource, check_runs
+from fl.deadline import Deadline
 from fl.experiment import Experiment
 from fl.history import History, Row
 from fl.local_steps import Steps
+from fl.participation import Everyone, Participation
 from fl.problem import Problem
 from fl.progress import progress_line
 from fl.sgd import Sgd
@@ -24,6 +27,7 @@ from otafl._base.validation import OptionError, boolean, integer, number, typed
 OnRound = Callable[[int, Sequence[Row | None]], None]
 
 SGD = Sgd()
+EVERYONE = Everyone()
 ELSEWHERE = {
     **dict.fromkeys(("lr", "rate", "learning_rate"), "sgd=Sgd(rate=...)"),
     **{name: f"sgd=Sgd({name}=...)" for name in ("batch_size", "weight_decay", "momentum")},
@@ -45,6 +49,9 @@ def train_together(
     rounds: int,
     sgd: Sgd = SGD,
     steps: Steps = 10,
+    participation: Participation = EVERYONE,
+    deadline: Deadline | None = None,
+    downlink: Downlink | None = None,
     seed: int = 0,
     round_period: float = 0.1,
     test_every: int = 1,
@@ -63,7 +70,9 @@ def train_together(
         The algorithm and the link of each run.
     problem : Problem
         Model, data and shards, the same for all runs.
-    rounds, sgd, steps, seed, round_period, test_every, measure_gradient
+    rounds, sgd, steps, participation, deadline, downlink
+        The same for all runs; see :func:`train`.
+    seed, round_period, test_every, measure_gradient
         The same for all runs; see :func:`train`.
     checkpoint, progress, on_round
         For all runs together; see :func:`train`.
@@ -98,8 +107,24 @@ def train_together(
     check_runs(runs)
     typed("problem", problem, Problem, "a Problem(model, data, shards)")
     typed("sgd", sgd, Sgd, "an Sgd, such as Sgd(rate=0.1)")
+    must = "a selection of clients, such as RandomClients(20)"
+    typed("participation", participation, Participation, must)
+    participation.size(problem.num_clients)
+    typed("deadline", deadline, Deadline | None, "a Deadline(seconds, step_time), or None")
+    typed("downlink", downlink, Downlink | None, "a downlink, such as GaussianDownlink(), or None")
     experiment = Experiment(
-        list(runs), problem, rounds, sgd, steps, seed, round_period, test_every, measure_gradient
+        list(runs),
+        problem,
+        rounds,
+        sgd,
+        steps,
+        participation,
+        deadline,
+        downlink,
+        seed,
+        round_period,
+        test_every,
+        measure_gradient,
     )
     state = experiment.initial_state()
     file = None
@@ -138,6 +163,9 @@ def train(
     rounds: int,
     sgd: Sgd = SGD,
     steps: Steps = 10,
+    participation: Participation = EVERYONE,
+    deadline: Deadline | None = None,
+    downlink: Downlink | None = None,
     seed: int = 0,
     round_period: float = 0.1,
     test_every: int = 1,
@@ -160,9 +188,19 @@ def train(
         Number of rounds, counted from the beginning of the run.
     sgd : Sgd
         How clients train; ``Sgd()`` by default, with learning rate 0.1 and batches of 50.
-    steps : int, sequence of int, or callable
+    steps : int, sequence of int, Epochs, or callable
         Largest number of local steps that each client can take in a round: a scalar (10 by
-        default), one value per client, or a function of (round, number of clients, rng) for these.
+        default), one value per device, ``Epochs(1)`` for a pass over the client's samples, or a
+        function of (round, number of clients, rng).
+    participation : Participation
+        Which devices take part in a round: ``Everyone()`` by default, or for example
+        ``RandomClients(20)``. What belongs to a device (its data, channel, hardware and computing
+        speed) stays with it from round to round.
+    deadline : Deadline, optional
+        A time limit on local training, which slow devices miss; none by default.
+    downlink : Downlink, optional
+        How the model reaches the clients; without error by default. Clients train from what they
+        receive.
     seed : int
         Seed >= 0 of everything that is drawn; 0 by default.
     round_period : float
@@ -215,6 +253,9 @@ def train(
         rounds=rounds,
         sgd=sgd,
         steps=steps,
+        participation=participation,
+        deadline=deadline,
+        downlink=downlink,
         seed=seed,
         round_period=round_period,
         test_every=test_every,

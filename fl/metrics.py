@@ -9,13 +9,13 @@ Examples
 >>> METRICS["airtime"].axis_label
 'time on the air [s]'
 >>> [name for name, metric in METRICS.items() if metric.cumulative]
-['airtime', 'radiated_energy']
+['airtime', 'downlink_airtime', 'radiated_energy']
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 ROUND = ("round",)
@@ -89,7 +89,12 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("largest_gradient", PER_CLIENT, "largest gradient norm",
            "Largest norm of a stochastic gradient during the round, weight decay included.",
            over_rounds="max", over_clients="max"),
+    Metric("device", PER_CLIENT, "device", "Global index of the client.", over_rounds="last"),
+    Metric("client_weight", PER_CLIENT, "client weight", "Weight with which the client's update "
+           "enters the sum; 0 for a client that was late.", over_clients="sum"),
     Metric("steps", PER_CLIENT, "local steps", "Number of local steps tau_t^i."),
+    Metric("late", PER_CLIENT, "late", "Whether the client missed the deadline and was silent.",
+           shown_in="%"),
     Metric("scaled_down", PER_CLIENT, "scaled down", "Whether the client sent its signal scaled "
            "down because its power budget was too small.", shown_in="%"),
     Metric("energy", PER_CLIENT, "energy", "Transmit energy of the client, in all OFDM symbols."),
@@ -111,6 +116,12 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("airtime", ROUND, "time on the air",
            "Time on the air, summed over all rounds so far.", "s", cumulative=True, reported=True,
            over_rounds="last"),
+    Metric("downlink_nmse", ROUND, "downlink NMSE", "Squared error of the model that clients "
+           "receive, divided by its squared norm and averaged over the clients; NaN without a "
+           "downlink.", reported=True, shown_in="dB", over_rounds="median"),
+    Metric("downlink_airtime", ROUND, "downlink time on the air", "Time on the air of the "
+           "downlink, summed over all rounds so far; NaN without a downlink.", "s",
+           cumulative=True, reported=True, over_rounds="last"),
     Metric("radiated_energy", PER_CLIENT, "radiated energy", "Energy that the client radiated, "
            "prefix and grid pilots included, over all rounds.", cumulative=True, reported=True,
            over_rounds="last", over_clients="sum"),
@@ -133,7 +144,10 @@ METRICS: Mapping[str, Metric] = _table([
 """Every metric that :class:`fl.History` records, by name, in storage order."""
 
 WEIGHT = Metric("weight", ("client",), "client weight", "alpha_i, the client's share of the data.")
-"""``History.weights``, as studies store it."""
+"""``History.weights``, as studies store it if all devices take part in every round."""
+
+POPULATION_WEIGHT = replace(WEIGHT, dims=("population",))
+"""``History.weights`` otherwise: the weights of all devices."""
 
 BOUND: Mapping[str, Metric] = _table(
     Metric(f"bound_{name}", ROUND, label, f"Term of Theorem 2 after that many rounds: {meaning}.")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Rng
+from fl.population import Population
 from otafl._base.names import check_names
 from otafl._base.validation import OptionError, integer, number
 
@@ -183,18 +184,27 @@ def partition_unbalanced(labels: ArrayLike, shares: ArrayLike, rng: Rng) -> list
 
 def client_weights(shards: Shards) -> NDArray[np.float64]:
     """Return alpha_i [m], each client's share of all samples in use."""
+    if isinstance(shards, Population):
+        return shards.weights
     sizes = np.array([len(shard) for shard in shards], np.float64)
     return sizes / sizes.sum()
 
 
-def check_shards(shards: Shards, samples: int) -> list[NDArray[np.int64]]:
+def check_shards(shards: Shards, samples: int) -> Shards:
     """Return the shards as arrays: non-empty, within ``samples``, and disjoint.
+
+    Those of a :class:`fl.Population` are drawn when they are used.
 
     Raises
     ------
     ValueError
         If they are not.
     """
+    if isinstance(shards, Population):
+        if len(shards.labels) != samples:
+            must = f"a Population of the {samples} training samples"
+            raise OptionError("shards", must, got=f"one of {len(shards.labels)}")
+        return shards
     arrays = [np.asarray(shard) for shard in shards]
     for client, shard in enumerate(arrays):
         if shard.ndim != 1 or len(shard) == 0 or shard.dtype.kind not in "iu":

@@ -28,7 +28,8 @@ class Problem:
     data : Dataset
         Training and test samples.
     shards : sequence of ndarray of int64
-        Indices of the training samples of each client, as the partition functions return them.
+        Indices of the training samples of each client, as the partition functions return them, or
+        a :class:`fl.Population`, which draws them when they are used.
 
     Raises
     ------

@@ -1,11 +1,12 @@
-"""The optimiser of the clients: learning rate, batch size, weight decay and momentum."""
+"""The optimiser of the clients: learning rate, minibatches, weight decay and momentum."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from otafl._base.added import added
 from otafl._base.names import options
-from otafl._base.validation import OptionError, integer, number
+from otafl._base.validation import OptionError, boolean, integer, number
 
 
 @options
@@ -55,12 +56,15 @@ class Sgd:
     rate : float or Diminishing
         Learning rate eta > 0 of a local step, constant or falling over the rounds; 0.1 by default.
     batch_size : int or None
-        Samples per step, drawn with replacement; 50 by default. None takes all samples of the
-        client in every step, which is gradient descent.
+        Samples per step; 50 by default. None takes all samples of the client in every step, which
+        is gradient descent.
     weight_decay : float
         lambda >= 0, which adds lambda x to every gradient; 0 by default.
     momentum : float
         mu with 0 <= mu < 1; 0 by default.
+    replacement : bool
+        Whether the samples of a step are drawn with replacement (True, the default), or in random
+        order, each once before any is drawn again; a round begins with a new order.
 
     Notes
     -----
@@ -78,6 +82,7 @@ class Sgd:
     batch_size: int | None = 50
     weight_decay: float = 0.0
     momentum: float = 0.0
+    replacement: bool = added("0.3", default=True, earlier=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.rate, Diminishing):
@@ -88,6 +93,7 @@ class Sgd:
         number("momentum", self.momentum, least=0)
         if self.momentum >= 1:
             raise OptionError("momentum", "a number >= 0 and < 1", self.momentum)
+        boolean("replacement", self.replacement)
 
     def rate_at(self, t: int) -> float:
         """Return the learning rate eta_t in round ``t``."""

@@ -8,6 +8,7 @@ One known complex gain per client and round, undone at the transmitter:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from links.faded import Correction, check_fading_options, precode
 from links.flat import BANDWIDTH, FlatMedium, channel_uses
@@ -15,7 +16,7 @@ from links.radio import DEFAULT_SNR_DB, BaseLink, Participants, check_radio_opti
 from links.uplink import Uplink
 from otafl._base.names import options
 from otafl._base.validation import Scalars, assign, number
-from phy.channel import draw_channel
+from phy.channel import draw_channel, mean_power
 from phy.csi import Csi, PerfectCsi
 from phy.fading import Fading, Rayleigh
 from phy.grid import OfdmGrid
@@ -116,4 +117,11 @@ class FadingLink(BaseLink):
             correction=Correction.of(self, grid, path_gain),
             channel=channel,
         )
-        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)
+        return Uplink(
+            who.clients,
+            who.length,
+            budget,
+            medium,
+            moving=self.fading.continuous,
+            quality=partial(mean_power, channel.estimate, path_gain),
+        )

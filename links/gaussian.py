@@ -73,8 +73,9 @@ class GaussianLink(BaseLink):
         assign(self, bandwidth=number("bandwidth", self.bandwidth, above=0))
 
     def _open(self, who: Participants) -> Uplink:
+        path_gain = who.per_client("path_gain", self.path_gain)
         medium = FlatMedium(
-            cost=1 / who.per_client("path_gain", self.path_gain),
+            cost=1 / path_gain,
             arrival=np.ones(who.num_clients, np.float32),
             active=np.ones(who.num_clients, bool),
             scale=1.0,
@@ -83,4 +84,4 @@ class GaussianLink(BaseLink):
             report=channel_uses(who.length, self.bandwidth),
         )
         budget = who.per_client("power", self.power)[:, None]
-        return Uplink(who.clients, who.length, budget, medium)
+        return Uplink(who.clients, who.length, budget, medium, quality=lambda: path_gain)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from links.uplink import Received, Uplink, squared_norm
 from otafl._base.arrays import ComplexArray, FloatArray, Rng
 from otafl._base.names import options
 from otafl._base.validation import Scalars
-from phy.channel import Channel, draw_channel, refuse_longer_than_prefix
+from phy.channel import Channel, draw_channel, mean_power, refuse_longer_than_prefix
 from phy.csi import Csi, PerfectCsi
 from phy.fading import Fading, Tdl
 from phy.fused_medium import FusedMedium
@@ -139,7 +140,14 @@ class OfdmLink(radio.BaseLink):
             pilot_energy=faded.pilot_energy(self, who),
             pilot_symbols=channel.estimate.shape[1] * self.csi.pilots_per_slot,
         )
-        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)
+        return Uplink(
+            who.clients,
+            who.length,
+            budget,
+            medium,
+            moving=self.fading.continuous,
+            quality=partial(mean_power, channel.estimate, path_gain),
+        )
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from links.uplink import Received, Uplink
 from otafl._base.arrays import FloatArray, Rng
 from otafl._base.names import options
 from otafl._base.validation import Scalars, assign, integer, number, typed
-from phy.channel import draw_channel, refuse_longer_than_prefix
+from phy.channel import draw_channel, mean_power, refuse_longer_than_prefix
 from phy.csi import PerfectCsi
 from phy.digital import SCALE_BITS, quantise, spectral_efficiency
 from phy.fading import Fading, Tdl
@@ -115,7 +116,14 @@ class OrthogonalLink(BaseLink):
             rng=who.rng,
         )
         budget = unlimited(who.num_clients)
-        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)
+        return Uplink(
+            who.clients,
+            who.length,
+            budget,
+            medium,
+            moving=self.fading.continuous,
+            quality=partial(mean_power, channel.response, path_gain),
+        )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -78,6 +78,8 @@ class Uplink:
         Carries the signals.
     moving : bool
         Whether the channel is one process over the whole run.
+    quality : callable, optional
+        Returns the mean power of each client's channel, [m]; 1 by default.
 
     Notes
     -----
@@ -93,12 +95,19 @@ class Uplink:
         medium: Any,
         *,
         moving: bool = False,
+        quality: Callable[[], FloatArray] | None = None,
     ) -> None:
         self.clients, self.length = clients, length
         self.budget = budget
         self.medium = medium
         self.moving = moving
+        self._quality = quality
         self._unlimited = bool(np.isinf(budget[0, 0]))
+
+    @property
+    def quality(self) -> FloatArray:
+        """[m] mean power of each client's channel as estimated, path gain included."""
+        return np.ones(len(self.clients)) if self._quality is None else self._quality()
 
     def energy(self, signals: ArrayLike) -> FloatArray:
         """Return the energy of ``signals [m, d]`` under each constraint at unit gain, [m, C]."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from otafl._base.arrays import ComplexArray, FloatArray, Rng
 from otafl._base.names import options
 from otafl._base.validation import OptionError, Scalars, assign, boolean, integer
 from phy.air import FastAir
+from phy.channel import mean_power
 from phy.csi import Csi, PerfectCsi
 from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
@@ -202,7 +204,14 @@ class WaveformLink(radio.BaseLink):
             rng=who.rng,
             pilot_symbols=channel.estimate.shape[1] * self.csi.pilots_per_slot,
         )
-        return Uplink(who.clients, who.length, budget, medium, moving=self.fading.continuous)
+        return Uplink(
+            who.clients,
+            who.length,
+            budget,
+            medium,
+            moving=self.fading.continuous,
+            quality=partial(mean_power, channel.estimate, path_gain),
+        )
 
 
 def _of_data(values: NDArray, packing: Packing) -> NDArray:

@@ -36,6 +36,11 @@ class Channel(NamedTuple):
     taps: Taps
 
 
+def mean_power(response: ComplexArray, path_gain: FloatArray) -> FloatArray:
+    """Return the mean of |h|^2 over slots and carriers [num_clients], path gain included."""
+    return path_gain * np.square(np.abs(response), dtype=np.float64).mean(axis=(1, 2))
+
+
 def steering(delays: FloatArray, grid: OfdmGrid) -> ComplexArray:
     """Return exp(-j 2 pi f tau): ``[..., num_paths]`` to ``[..., num_paths, num_carriers]``."""
     phases = -2 * np.pi * delays[..., None] * grid.frequencies

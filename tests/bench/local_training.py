@@ -37,7 +37,7 @@ OURS, KERAS = "this toolkit", "per-client Keras loop"
 def mnist_clients() -> ClientData:
     data = load_dataset("mnist")
     shards = partition_by_label(data.y_train, CLIENTS, 2, np.random.default_rng(0))
-    return ClientData(Problem(MODEL, data, shards))
+    return ClientData.of(Problem(MODEL, data, shards))
 
 
 def our_round(clients: ClientData, runs: int) -> Callable[[], object]:

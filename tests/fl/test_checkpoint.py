@@ -247,7 +247,7 @@ def test_checkpoint_of_another_format_is_refused(problem, tmp_path, monkeypatch)
     file = tmp_path / "run.npz"
     train(Cotaf(), IdealLink(), problem, rounds=1, checkpoint=file, **OPTIONS)
     monkeypatch.setattr("fl.checkpoint.FORMAT", 2)
-    with pytest.raises(CheckpointError, match="format was 3, is now 2"):
+    with pytest.raises(CheckpointError, match="format was 4, is now 2"):
         train(Cotaf(), IdealLink(), problem, rounds=2, checkpoint=file, **OPTIONS)
 
 

@@ -18,7 +18,7 @@ from fl.local import train_locally
 def test_minibatches_are_uniform_over_the_shard(data, rng):
     shards = [np.array([3, 5, 8]), np.arange(10, 20)]
     model = LogisticRegression(12, 4)
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     clients.features = np.arange(len(data.y_train))[:, None]
     seen = [[], []]
     for _, batches_of in zip(range(600), clients.batches(50, rng), strict=False):
@@ -38,7 +38,7 @@ def test_large_minibatches_are_gathered_in_tiles(data, shards, rng):
     import fl.client_data
 
     model = LogisticRegression(12, 4)
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     starts = rng.standard_normal((2, model.size)).astype(np.float32)
     plans = [Plan(np.full(len(shards), 4))] * 2
 

@@ -42,6 +42,9 @@ EVERY_CLIENT = (
     "clip_rate",
     "papr_db",
     "largest_gradient",
+    "device",
+    "client_weight",
+    "late",
 )
 
 
@@ -55,6 +58,8 @@ EVERY_ROUND = (
     "nmse",
     "received_snr_db",
     "airtime",
+    "downlink_nmse",
+    "downlink_airtime",
 )
 
 

@@ -70,7 +70,7 @@ def _one_by_one(batches_of):
 def test_all_at_once_equals_one_at_a_time(data, shards, rng, batch_size, decay, momentum):
     model = LogisticRegression(12, 4)  # smooth: at a kink, rounding errors would grow
     sgd = Sgd(0.1, batch_size, decay, momentum)
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     starts = rng.standard_normal((3, model.size)).astype(np.float32)
     steps = rng.integers(1, 20, (3, CLIENTS))
     plans = [Plan(row) for row in steps]
@@ -89,7 +89,7 @@ def test_all_at_once_equals_one_at_a_time(data, shards, rng, batch_size, decay, 
 def test_minibatches_do_not_depend_on_other_clients(data, shards, rng):
     """A client's update is the same however long the others train."""
     model = LogisticRegression(12, 4)
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     starts = np.zeros((1, model.size), np.float32)
     few = np.array([3, 3, 3, 3, 3])
     many = np.array([3, 1, 40, 7, 25])
@@ -109,7 +109,7 @@ def test_plans_that_watch():
     The updates after 1, 2, 3 steps are 0.25, 0.4375, 0.578125 and 1.5, 2.25, 2.625.
     """
     problem = two_parabolas()
-    clients = ClientData(problem)
+    clients = ClientData.of(problem)
     asked = []
 
     def accept(step, updates):
@@ -141,7 +141,7 @@ def test_plans_that_watch():
 def test_diverging_clients_stop(largest):
     """A plan never sees updates that no link could measure."""
     problem = two_parabolas()
-    clients = ClientData(problem)
+    clients = ClientData.of(problem)
 
     def accept(step, updates):
         assert np.abs(updates).max() <= LARGEST
@@ -164,7 +164,7 @@ def test_diverging_clients_stop(largest):
 
 def test_first_loss_is_that_of_the_start(data, shards, rng):
     model = LogisticRegression(12, 4)
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     starts = rng.standard_normal((2, model.size)).astype(np.float32)
     plans = [Plan(np.full(CLIENTS, 3))] * 2
     trained = train_locally(
@@ -194,7 +194,7 @@ def test_gradients_of_user_defined_models(data, shards):
     """
     for gradient in (lambda params: params, lambda params: params.astype(np.float64)):
         model = OwnModel(gradient)
-        clients = ClientData(Problem(model, data, shards))
+        clients = ClientData.of(Problem(model, data, shards))
         starts = np.ones((2, model.size), np.float32)
         plans = [Plan(np.ones(CLIENTS, int)), Plan(np.arange(1, CLIENTS + 1))]
         rng = np.random.default_rng(1)
@@ -206,7 +206,7 @@ def test_gradients_of_user_defined_models(data, shards):
 
 def test_gradients_of_another_shape_are_refused(data, shards):
     model = OwnModel(lambda params: params[:, :1])
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     starts = np.ones((2, model.size), np.float32)
     plans = [Plan(np.ones(CLIENTS, int))] * 2
     with pytest.raises(
@@ -227,7 +227,7 @@ def test_a_link_that_refuses_to_measure_an_update_ends_the_training():
     steps = np.full(problem.num_clients, 5)
     start = problem.initial_model(np.random.default_rng(0))[None]
     trained = train_locally(
-        problem.model, ClientData(problem), Sgd(0.1, None), 0.1, start,
+        problem.model, ClientData.of(problem), Sgd(0.1, None), 0.1, start,
         [Plan(steps, accept=accept)], np.random.default_rng(0),
     )  # fmt: skip
     assert asked == [1]

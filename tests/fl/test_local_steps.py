@@ -22,7 +22,7 @@ def test_uniform_steps_are_uniform(rng):
     [(4, [4, 4, 4]), ([1, 2, 3], [1, 2, 3]), (lambda t, m, rng: np.full(m, t + 1), [6, 6, 6])],
 )
 def test_scalar_one_per_client_or_a_function(steps, expected, rng):
-    assert max_steps(steps, 5, 3, rng).tolist() == expected
+    assert max_steps(steps, 5, rng, np.arange(3), 3, np.ones(3), 10).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,9 @@ def test_scalar_one_per_client_or_a_function(steps, expected, rng):
         (lambda: run_parabolas(Cotaf(), steps=0), "steps in round 0 must be .*, got 0"),
         (lambda: run_parabolas(Cotaf(), steps=[1, 2, 3]), "one for each of the 2 clients"),
         (
-            lambda: max_steps((1, 50), 0, 10, np.random.default_rng()),
+            lambda: max_steps(
+                (1, 50), 0, np.random.default_rng(), np.arange(10), 10, np.ones(10), 5
+            ),
             r"got \[1, 50\]; to draw them, give UniformSteps",
         ),
         (lambda: run_parabolas(Cotaf(), steps=1.5), "steps in round 0 must .*, got 1.5"),

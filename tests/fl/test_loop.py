@@ -51,7 +51,7 @@ def test_alone_and_together_take_the_same_options():
         for function in (train, train_together)
     )
     assert alone == together
-    assert len(alone) == 10
+    assert len(alone) == 13
 
 
 def test_runs_are_paired(problem):

@@ -32,8 +32,9 @@ STORED = {  # by version 0.1: a name that changes makes old studies unreadable
 
 
 def test_names_and_dimensions_are_those_of_stored_studies():
-    assert {name: metric.dims for name, metric in METRICS.items()} == STORED
-    assert list(METRICS) == list(STORED)
+    kept = {name: metric.dims for name, metric in METRICS.items() if name in STORED}
+    assert kept == STORED
+    assert list(kept) == list(STORED)
     assert [*BOUND, WEIGHT.name] == [
         "bound_optimisation", "bound_statistical", "bound_local_update", "bound_channel_noise",
         "weight",

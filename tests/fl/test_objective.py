@@ -15,7 +15,7 @@ def test_pieces_add_up_to_the_whole(rng):
     data = blobs(rng)
     shards = [np.arange(250), np.arange(250, 257)]
     model = LogisticRegression(12, 4)
-    clients = ClientData(Problem(model, data, shards))
+    clients = ClientData.of(Problem(model, data, shards))
     points = rng.standard_normal((3, model.size))
     gradients = client_gradients(model, clients, points, 0.1)
     losses = client_losses(model, clients, points, 0.1)

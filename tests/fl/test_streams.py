@@ -9,7 +9,7 @@ def test_numbers_of_purposes_do_not_change():
     """Another number draws other minibatches, channels or steps for the same seed."""
     assert {each.name: each.value for each in Purpose} == {
         "INITIAL_MODEL": 1, "MINIBATCHES": 2, "LOCAL_STEPS": 3, "LINK": 4, "DEVICES": 5,
-        "CONSTANTS": 6, "PARTITION": 7,
+        "CONSTANTS": 6, "PARTITION": 7, "PARTICIPATION": 8, "DOWNLINK": 9, "COMPUTE_TIME": 10,
     }  # fmt: skip
 
 
@@ -25,4 +25,4 @@ def test_bits_are_those_of_version_0_1():
 def test_streams_differ():
     keys = [(s, t, p) for s in (0, 1) for t in (0, 1) for p in Purpose]
     first = {int(stream(*key).bit_generator.random_raw()) for key in keys}
-    assert len(first) == len(keys) == 28
+    assert len(first) == len(keys) == 40

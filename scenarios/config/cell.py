@@ -14,7 +14,8 @@ from scenarios.config.algorithm import ALGORITHM
 from scenarios.config.data import DATA, Quadratics
 from scenarios.config.link import LINK
 from scenarios.config.model import MODEL, QuadraticConfig
-from scenarios.config.parts import Part, checked, field_type
+from scenarios.config.participation import EVERYONE, PARTICIPATION
+from scenarios.config.parts import Part, checked, field_type, later
 from scenarios.config.tables import One
 from scenarios.config.training import TrainingConfig
 
@@ -31,6 +32,7 @@ class Cell(Part):
     algorithm: ALGORITHM
     link: LINK
     training: _TRAINING = TrainingConfig()
+    participation: PARTICIPATION = later("0.3", default=EVERYONE, earlier=EVERYONE)
     seed: _SEED = 0
 
     @model_validator(mode="after")
@@ -45,12 +47,16 @@ class Cell(Part):
 
     def shared(self) -> tuple[Any, ...]:
         """Return what is equal for cells that train on the same minibatches."""
-        return self.seed, self.data, self.model, self.training
+        return self.seed, self.data, self.model, self.training, self.participation
 
     def digest(self) -> str:
         """Return what tells this run from all others, however its options were given."""
         canonical = json.dumps(_canonical(self.identity()), sort_keys=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:DIGEST_LENGTH]
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of :func:`fl.train_together` that all cells of a batch share."""
+        return {**self.training.options(), "participation": self.participation.build()}
 
     def problem(self) -> Problem:
         """Return the learning problem."""

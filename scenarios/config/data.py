@@ -19,19 +19,28 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import create_model, model_validator
 
-from fl import Dataset, Problem, load_dataset
+from fl import Dataset, Population, Problem, load_dataset, standardise
 from fl.data import KERAS_NAMES
 from fl.partition import Shards, partition_by_label, partition_dirichlet, partition_unbalanced
 from fl.quadratic import default_quadratic
 from fl.streams import Purpose, stream
 from otafl._base.files import data_sha256
-from otafl._base.validation import OptionError, number, typed
+from otafl._base.validation import OptionError, boolean, number, scalars, typed
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.code import Code, UserClass, is_reference
 from scenarios.config.model import COUNT
 from scenarios.config.options import text
-from scenarios.config.parts import Part, checked, construction, field_type, mirror, written
-from scenarios.config.tables import Choice
+from scenarios.config.parts import (
+    NONE,
+    Part,
+    checked,
+    construction,
+    field_type,
+    later,
+    mirror,
+    written,
+)
+from scenarios.config.tables import Choice, One
 
 DATASETS = ("mnist", "quadratic", *KERAS_NAMES)
 """Names that are never files, even if a file of that name exists."""
@@ -43,9 +52,14 @@ def _shares(name: str, given: Any) -> list[float]:
     return [number(f"{name}[{i}]", each, above=0) for i, each in enumerate(given)]
 
 
+def _numbers(name: str, given: Any) -> Any:
+    return None if given is None or given == NONE else scalars(name, given)
+
+
 _TEXT: Any = checked(text)
 _SHARES: Any = checked(_shares)
 _POSITIVE: Any = checked(number, above=0)
+_NUMBERS: Any = checked(_numbers)
 
 
 def files_digest(path: Path) -> str:
@@ -57,6 +71,19 @@ def files_digest(path: Path) -> str:
             total.update(bytes.fromhex(data_sha256(file)))
     return total.hexdigest()
 
+
+class StandardiseConfig(Part):
+    """Options of :func:`fl.standardise`: measured on the training samples where not given."""
+
+    mean: _NUMBERS = None
+    deviation: _NUMBERS = None
+
+    def apply(self, data: Dataset) -> Dataset:
+        """Return the dataset with standardised samples."""
+        return standardise(data, mean=self.mean, deviation=self.deviation)
+
+
+_STANDARDISE: Any = field_type(One(StandardiseConfig, boolean))
 
 _latest: dict[str, Dataset] = {}
 
@@ -88,6 +115,7 @@ class PartitionConfig(Part):
     source: ClassVar[Any] = None
     name: _TEXT = "mnist"
     sha256: _TEXT = ""
+    standardise: _STANDARDISE = later("0.3", default=False, earlier=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -125,14 +153,20 @@ class PartitionConfig(Part):
 
     def dataset(self) -> Dataset:
         """Return the dataset."""
+        identity = f"{self.name} {self.sha256} {written(self.standardise)}"
+        if self.source is not None:
+            identity += f" {self.code} {written(sorted(self._options(self.source).items()))}"
+        return _cached(identity, self._loaded)
+
+    def _loaded(self) -> Dataset:
         if self.source is None:
-            return _cached(f"{self.name} {self.sha256}", lambda: load_dataset(self.name))
-        options = written(sorted(self._options(self.source).items()))
-        data = _cached(
-            f"{self.name} {self.code} {options}", lambda: self._built(self.source).load()
-        )
-        typed(f"the result of {self.name}.load()", data, Dataset, "an otafl.Dataset")
-        return data
+            data = load_dataset(self.name)
+        else:
+            data = self._built(self.source).load()
+            typed(f"the result of {self.name}.load()", data, Dataset, "an otafl.Dataset")
+        if isinstance(self.standardise, StandardiseConfig):
+            return self.standardise.apply(data)
+        return standardise(data) if self.standardise else data
 
     def problem(self, model: Any, seed: int) -> Problem:
         """Return the learning problem for a model config; ``seed`` determines the partition."""
@@ -178,6 +212,20 @@ class Unbalanced(PartitionConfig):
     def shards(self, data: Dataset, rng: np.random.Generator) -> Shards:
         """Return the indices of the samples of each client."""
         return partition_unbalanced(data.y_train, self.shares, rng)
+
+
+class OfPopulation(PartitionConfig):
+    """Devices whose samples are a function of the seed and the device; see fl.Population."""
+
+    partition: Literal["population"] = "population"
+    clients: COUNT = 1000
+    samples: COUNT = 60
+    labels_per_client: COUNT = 2
+
+    def shards(self, data: Dataset, rng: np.random.Generator) -> Shards:
+        """Return the population."""
+        seed = int(rng.integers(2**63))
+        return Population(data.y_train, self.clients, self.samples, self.labels_per_client, seed)
 
 
 class Quadratics(Part):
@@ -247,6 +295,6 @@ SOURCES = Catalogue("dataset", "name", methods=["load"])
 """Datasets of users; ours are files and the names in ``DATASETS``."""
 PARTITIONS = Catalogue("partition", "partition", methods=["shards"], config=_partition_of_user)
 """The partitions that a scenario can choose."""
-for _config in (ByLabel, ByDirichlet, Unbalanced, Quadratics):
+for _config in (ByLabel, ByDirichlet, Unbalanced, OfPopulation, Quadratics):
     PARTITIONS.add_config(_config)
 DATA: Any = field_type(Choice(PARTITIONS, refine=_with_dataset))

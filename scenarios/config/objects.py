@@ -16,11 +16,22 @@ from scenarios.config.catalogue import Catalogue
 from scenarios.config.data import PARTITIONS, SOURCES
 from scenarios.config.link import CSIS, FADINGS, IMPAIRMENTS, LINKS
 from scenarios.config.model import FROM_DATA, MODELS
+from scenarios.config.participation import PARTICIPATIONS
 from scenarios.config.parts import NONE, Part
 from scenarios.config.tables import Chain, inner_table, snake_case
 from scenarios.errors import ScenarioError
 
-CATALOGUES = (ALGORITHMS, MODELS, LINKS, FADINGS, CSIS, IMPAIRMENTS, PARTITIONS, SOURCES)
+CATALOGUES = (
+    ALGORITHMS,
+    MODELS,
+    LINKS,
+    FADINGS,
+    CSIS,
+    IMPAIRMENTS,
+    PARTITIONS,
+    SOURCES,
+    PARTICIPATIONS,
+)
 """Everything that a scenario can choose by name."""
 
 _MODELS: dict[type, str] = {LogisticRegression: "logistic", Mlp: "mlp"}

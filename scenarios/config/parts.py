@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic import Field as Option
 from pydantic_core import PydanticCustomError
 
-from otafl._base.added import EARLIER, metadata_of
+from otafl._base.added import EARLIER, SINCE, metadata_of
 from otafl._base.validation import OptionError
 from scenarios.config.options import (
     check_of,
@@ -298,6 +298,11 @@ def absent(name: str, given: Any, must: str) -> None:
     """Refuse anything but None or "none"."""
     if _as_none(given) is not None:
         raise OptionError(name, must, given)
+
+
+def later(since: str, *, default: Any, earlier: Any) -> Any:
+    """Return the default of an option that was added later; see :mod:`otafl._base.added`."""
+    return Option(default, json_schema_extra={SINCE: since, EARLIER: earlier})
 
 
 HIDDEN = "hidden"

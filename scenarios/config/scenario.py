@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
+from pydantic import Field as Option
 
 from otafl._base.names import did_you_mean
 from otafl._base.validation import OptionError
@@ -26,7 +27,11 @@ MAX_CELLS = 100_000
 BATCH_SIZE = 12
 """Cells in a batch: enough to share minibatches, few enough to keep all processors busy."""
 
-DEFAULTS = (("data", "partition", "label"), ("model", "name", "logistic"))
+DEFAULTS = (
+    ("data", "partition", "label"),
+    ("model", "name", "logistic"),
+    ("participation", "kind", "everyone"),
+)
 """Table, chooser and choice where a scenario chooses nothing."""
 CHOOSERS = ("name", "kind", "partition")
 
@@ -42,11 +47,15 @@ class Paper(Part):
         Keys of the scenario, or ``variant``.
     accuracy : list of list
         Rows of one value per key, followed by the accuracy in percent.
+    readings : list of str
+        Variants that stand for the same published values, to be compared with one at a time; none
+        by default.
     """
 
     source: str
     keys: list[str]
     accuracy: list[list[Any]]
+    readings: list[str] = Option(default_factory=list)
 
 
 @dataclass(frozen=True)

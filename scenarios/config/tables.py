@@ -60,6 +60,39 @@ class One:
         return _mirrored(config, thing)
 
 
+class OneOf:
+    """A table of one of several kinds, which its keys tell apart.
+
+    Parameters
+    ----------
+    kinds : list of type of Part
+        The configs.
+    value : callable
+        Validates plain values, which may stand instead of the table.
+    """
+
+    def __init__(self, kinds: list[type[Part]], value: Callable[[str, Any], Any]) -> None:
+        self.kinds, self._value = kinds, value
+
+    def accept(self, given: Any) -> Any:
+        """Return a plain value, or refuse it."""
+        return self._value("", given)
+
+    def read(self, given: Any, path: str, reader: Reader) -> Any:
+        """Return the config of a table; a plain value is returned as it is."""
+        if not isinstance(given, Mapping):
+            return given
+        shared = [sum(key in kind.model_fields for key in given) for kind in self.kinds]
+        return reader.part(self.kinds[shared.index(max(shared))], given, path)
+
+    def mirrored(self, thing: Any) -> Any:
+        """Return the config of an object."""
+        for kind in self.kinds:
+            if isinstance(thing, getattr(kind, "target", ())):
+                return _mirrored(kind, thing)
+        return thing
+
+
 def optional(kind: type[Part]) -> Any:
     """Return the type of a field that is a table or "none"."""
     return field_type(One(kind), none=True)
@@ -254,11 +287,11 @@ def _mirrored(config: type[Part], thing: Any) -> Any:
     return config(**options)
 
 
-def inner_table(part: type[Part], name: str) -> One | Choice | Chain | None:
+def inner_table(part: type[Part], name: str) -> One | OneOf | Choice | Chain | None:
     """Return what may stand in the table ``name`` of a config, if that is one."""
     field = part.model_fields.get(name)
     metadata = [] if field is None else field.metadata
-    return next((each for each in metadata if isinstance(each, One | Choice | Chain)), None)
+    return next((each for each in metadata if isinstance(each, One | OneOf | Choice | Chain)), None)
 
 
 def snake_case(name: str) -> str:

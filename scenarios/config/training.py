@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import model_validator
 
-from fl import Diminishing, Sgd, UniformSteps
-from otafl._base.validation import OptionError, boolean, integer, number
+from fl import Deadline, Diminishing, Epochs, Sgd, UniformSteps
+from otafl._base.validation import OptionError, boolean, choice, integer, number
 from scenarios.config.model import COUNT, LARGEST
-from scenarios.config.parts import NONE, Mirror, Part, checked, field_type, mirror
-from scenarios.config.tables import One
+from scenarios.config.parts import NONE, Mirror, Part, checked, field_type, later, mirror
+from scenarios.config.tables import One, OneOf, optional
 
 
 def _batch_size(name: str, given: Any) -> int | None:
@@ -35,7 +35,9 @@ _NOT_NEGATIVE: Any = checked(number, least=0)
 _FLAG: Any = checked(boolean)
 _BATCH_SIZE: Any = checked(_batch_size)
 _RATE: Any = field_type(One(mirror(Diminishing), partial(number, above=0)))
-_STEPS: Any = field_type(One(mirror(UniformSteps), _steps))
+_STEPS: Any = field_type(OneOf([mirror(UniformSteps), mirror(Epochs)], _steps))
+_DEADLINE: Any = optional(mirror(Deadline))
+_ACCURACY: Any = checked(choice, allowed=("final", "best"))
 
 
 class TrainingConfig(Part):
@@ -47,10 +49,18 @@ class TrainingConfig(Part):
         Learning rate of a local step: constant, or a table of the options of
         :class:`fl.Diminishing`.
     steps : int, list of int or table
-        The most local steps of a client in a round: a scalar, one value per client, or a table of
-        ``least`` and ``most``, between which they are drawn for every client and round.
+        The most local steps of a client in a round: a scalar, one value per client, a table of
+        ``least`` and ``most``, between which they are drawn for every client and round, or a table
+        of ``epochs``, passes over the client's samples.
+    replacement : bool
+        Whether minibatches are drawn with replacement; see :class:`fl.Sgd`.
+    deadline : table or "none"
+        A time limit on local training; a table of the options of :class:`fl.Deadline`.
     final_rounds : int
-        A cell's accuracy is the mean of the tests in this many last rounds.
+        How many last rounds the final accuracy is the mean of.
+    accuracy : {"final", "best"}
+        What the accuracy of a cell is: the mean of the tests in the last ``final_rounds`` rounds,
+        or the best test of all rounds, which selects on test data. Both are stored.
     """
 
     rounds: COUNT = 100
@@ -63,6 +73,9 @@ class TrainingConfig(Part):
     test_every: COUNT = 1
     final_rounds: COUNT = 10
     measure_gradient: _FLAG = False
+    replacement: _FLAG = later("0.3", default=True, earlier=True)
+    deadline: _DEADLINE = later("0.3", default=None, earlier=None)
+    accuracy: _ACCURACY = later("0.3", default="final", earlier="final")
 
     @model_validator(mode="after")
     def _validate(self) -> TrainingConfig:
@@ -71,7 +84,9 @@ class TrainingConfig(Part):
 
     def sgd(self) -> Sgd:
         """Return the local optimiser."""
-        return Sgd(_built(self.rate), self.batch_size, self.weight_decay, self.momentum)
+        return Sgd(
+            _built(self.rate), self.batch_size, self.weight_decay, self.momentum, self.replacement
+        )
 
     def options(self) -> dict[str, Any]:
         """Return the options of :func:`fl.train_together`."""
@@ -79,6 +94,7 @@ class TrainingConfig(Part):
             "rounds": self.rounds,
             "sgd": self.sgd(),
             "steps": _built(self.steps),
+            "deadline": _built(self.deadline),
             "round_period": self.round_period,
             "test_every": self.test_every,
             "measure_gradient": self.measure_gradient,

@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +35,10 @@ def rows(folder: str | Path) -> list[dict[str, Any]]:
     """Return one row of plain values per point of the sweep.
 
     The columns are the swept keys except the seed, then ``accuracy_percent`` and
-    ``accuracy_std_percent``, ``n`` (the number of runs averaged), ``diverged`` (the number of runs
-    left out), ``loss_mean`` of the last test and, where there is one, ``paper_percent``.
+    ``accuracy_std_percent``, ``final_accuracy_percent`` (the mean of the last rounds, where
+    ``accuracy_percent`` may be the best of all), ``n`` (the number of runs averaged), ``diverged``
+    (the number of runs left out), ``loss_mean`` of the last test and, where there is one,
+    ``paper_percent``.
     """
     return [_row(point) for point in Results.read(folder).points()]
 
@@ -46,6 +48,7 @@ def _row(point: Point) -> dict[str, Any]:
     row |= {
         "accuracy_percent": plain(point.mean),
         "accuracy_std_percent": plain(point.std),
+        "final_accuracy_percent": plain(point.final),
         "n": point.runs,
         "diverged": point.diverged,
         "loss_mean": plain(point.loss),
@@ -102,19 +105,21 @@ def table_of(folder: str | Path) -> RenderableType:
     accuracies = any(point.accuracies for point in points) or not any(p.losses for p in points)
     paper = any(point.paper is not None for point in points)
     names = [name for key, name in results.axis_names().items() if key != "seed"]
+    best = any(point.finals != point.accuracies for point in points)
     heads = ["accuracy [%]" if accuracies else VARIABLES["test_loss"].axis_label, "std", "n"]
+    heads[:1] = ["best [%]", "final [%]"] if best else heads[:1]
     table = heading_table(results.title, names, heads + ["paper [%]", "deviation"] * paper)
     for point in points:
         value = f"{point.mean:.2f}" if accuracies else f"{point.loss:.4g}"
-        cells = [value, f"{point.std:.2f}", str(point.runs)]
+        cells = [value, *[f"{point.final:.2f}"] * best, f"{point.std:.2f}", str(point.runs)]
         if paper:
             there = point.paper if point.paper is not None else math.nan
             cells += [f"{there:.2f}", f"{point.deviation:+.2f}"]
         cells = ["-" if cell.strip("+") == "nan" else cell for cell in cells]
         table.add_row(*(escape(str(label)) for label in point.labels.values()), *cells)
-    return Group(
-        table, *_tolerance_table(results), *_remarks(points, *results.counts), *_code(results)
-    )
+    readings = (results.paper or {}).get("readings", ())
+    remarks = _remarks(points, readings, *results.counts)
+    return Group(table, *_tolerance_table(results), *remarks, *_code(results))
 
 
 class TitledTable(Table):
@@ -158,15 +163,16 @@ def _tolerance_table(results: Results) -> list[RenderableType]:
     return [table]
 
 
-def _remarks(points: list[Point], done: int, cells: int) -> list[str]:
+def _remarks(points: list[Point], readings: Sequence[str], done: int, cells: int) -> list[str]:
     remarks = []
-    compared = compare(points)
-    if compared is not None:
+    for compared in compare(points, readings):
         farthest = compared.farthest
         place = ", ".join(f"{label}" for label in farthest.labels.values())
         remarks.append(
-            f"mean absolute deviation from the paper {compared.deviation:.2f} points, largest "
-            f"{abs(farthest.deviation):.2f} ({escape(place)}); "
+            f"with {escape(compared.reading)}: "
+            * bool(compared.reading)
+            + f"mean absolute deviation from the paper {compared.deviation:.2f} points, median "
+            f"{compared.median:.2f}, largest {abs(farthest.deviation):.2f} ({escape(place)}); "
             f"{compared.agreeing} of {compared.orderings} orderings of algorithms as in the paper"
         )
     if done < cells:

@@ -42,7 +42,8 @@ def check(cells: Iterable[tuple[Cell, str]]) -> None:
     """
     checked = set()
     for cell, where in cells:
-        identity = repr((cell.data, cell.model, cell.algorithm, cell.link, cell.training))
+        tables = cell.data, cell.model, cell.algorithm, cell.link, cell.training
+        identity = repr((*tables, cell.participation))
         if identity in checked:
             continue
         checked.add(identity)
@@ -54,21 +55,28 @@ def _plan_one_round(cell: Cell) -> None:
     algorithm, link = cell.algorithm.build(), cell.link.build()
     with _full_keys("data", cell.data):
         problem = cell.problem()
-    size, weights = problem.model.size, problem.weights
+    size, population = problem.model.size, problem.num_clients
     options, rng = cell.training.options(), np.random.default_rng(0)
+    with _full_keys("participation", cell.participation):
+        clients = np.arange(min(cell.participation.build().size(population), population))
+    weights = problem.weights[clients]
+    who = {} if len(clients) == population else {"clients": clients}
     with _full_keys("training", cell.training):
-        most = max_steps(options["steps"], 0, len(weights), rng)
+        sizes = np.array([len(problem.shards[client]) for client in clients])
+        batch_size = options["sgd"].batch_size
+        most = max_steps(options["steps"], 0, rng, clients, population, sizes, batch_size)
     if getattr(link, "engine", "fast") != "fast":
         return  # importing Sionna takes longer than all the rest
     with _full_keys("link", cell.link):
         entries = algorithm.num_entries(size)
         end = (options["rounds"] - 1) * options["round_period"]
-        uplink = link.open(len(weights), entries, rng)
-        link.open(len(weights), entries, rng, time=end)  # a recording may be too short
+        uplink = link.open(len(clients), entries, rng, **who)
+        link.open(len(clients), entries, rng, time=end, **who)  # a recording may be too short
     start = np.zeros(size, np.float32)
     rate = options["sgd"].rate_at(0)
     with _full_keys("algorithm", cell.algorithm):
-        algorithm.plan(Round(0, start, uplink, weights, most, rate))
+        current = Round(0, start, uplink, weights, most, rate, {}, clients, population=population)
+        algorithm.plan(current)
 
 
 @contextlib.contextmanager
@@ -111,7 +119,7 @@ def run_cells(
         checkpoint=checkpoint,
         progress=False,
         on_round=on_round,
-        **cells[0].training.options(),
+        **cells[0].options(),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DivergenceWarning)  # stored with the result

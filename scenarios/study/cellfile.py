@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fl.history import History
-from fl.metrics import METRICS, WEIGHT
+from fl.metrics import METRICS
 from otafl._base.files import replacing
 from scenarios.errors import StudyError
 
@@ -71,17 +71,30 @@ class CellFile:
         return [float(value) for value in values if not np.isnan(value)][-1:]
 
     def accuracy(self) -> float:
-        """Return the accuracy of the run, between 0 and 1.
+        """Return the final or the best accuracy of the run, as ``training.accuracy`` says."""
+        best = self.settings["training"].get("accuracy", "final") == "best"
+        return self.best_accuracy() if best else self.final_accuracy()
 
-        It is the mean of the tests in the last ``training.final_rounds`` rounds; NaN if there was
-        none or if the run diverged.
+    def final_accuracy(self) -> float:
+        """Return the mean of the tests in the last ``training.final_rounds`` rounds.
+
+        It is between 0 and 1; NaN if there was no test or if the run diverged.
         """
-        if self.diverged:
-            return math.nan
-        _, tests = self.variables.get("test_accuracy", ((), np.zeros(0)))
-        tests = tests[-self.settings["training"]["final_rounds"] :]
-        tests = tests[~np.isnan(tests)]
+        tests = self._tests(last=self.settings["training"]["final_rounds"])
         return float(tests.mean()) if len(tests) else math.nan
+
+    def best_accuracy(self) -> float:
+        """Return the best test of all rounds, between 0 and 1; NaN likewise."""
+        tests = self._tests(last=0)
+        return float(tests.max()) if len(tests) else math.nan
+
+    def _tests(self, last: int) -> NDArray:
+        """Return the accuracies in the ``last`` rounds that were tested, of all rounds if 0."""
+        if self.diverged:
+            return np.empty(0)
+        _, tests = self.variables.get("test_accuracy", ((), np.zeros(0)))
+        tests = tests[-last:]
+        return tests[~np.isnan(tests)]
 
     def to_bytes(self) -> bytes:
         """Return the content of the file."""
@@ -173,7 +186,8 @@ class CellFile:
 
 def variables_of(history: History) -> Variables:
     """Return the metrics of a run with their dimensions; booleans as 1 or 0."""
-    variables: Variables = {WEIGHT.name: (WEIGHT.dims, history.weights)}
+    weight = history.weight_metric
+    variables: Variables = {weight.name: (weight.dims, history.weights)}
     for name, values in history.metrics.items():
         kept = values.astype(np.int8) if values.dtype == bool else values
         variables[name] = (METRICS[name].dims, kept)

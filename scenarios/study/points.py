@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,9 @@ class Point:
         Its position in the sweep, by key.
     accuracies : tuple of float
         In percent, of each run that finished and did not diverge.
+    finals : tuple of float
+        Their means over the last rounds, which the accuracies are unless the study asks for the
+        best.
     losses : tuple of float
         Test losses at the end of these runs.
     finished, diverged : int
@@ -33,6 +37,7 @@ class Point:
 
     labels: dict[str, Plain]
     accuracies: tuple[float, ...]
+    finals: tuple[float, ...]
     losses: tuple[float, ...]
     finished: int
     diverged: int
@@ -48,6 +53,11 @@ class Point:
     def std(self) -> float:
         """Standard deviation of the runs, not of their mean; NaN for a single run."""
         return float(np.std(self.accuracies, ddof=1)) if len(self.accuracies) > 1 else math.nan
+
+    @property
+    def final(self) -> float:
+        """Mean accuracy of the last rounds; NaN without runs."""
+        return float(np.mean(self.finals)) if self.finals else math.nan
 
     @property
     def loss(self) -> float:
@@ -76,8 +86,10 @@ class Comparison:
 
     Attributes
     ----------
-    deviation : float
-        Mean absolute deviation, in percentage points.
+    reading : str
+        Which of several variants for the same published values is compared; empty if there is one.
+    deviation, median : float
+        Mean and median of the absolute deviation, in percentage points.
     farthest : Point
         The point with the largest deviation.
     agreeing, orderings : int
@@ -85,7 +97,9 @@ class Comparison:
         one is ahead as in the publication, and all.
     """
 
+    reading: str
     deviation: float
+    median: float
     farthest: Point
     agreeing: int
     orderings: int
@@ -96,11 +110,30 @@ def published(points: list[Point]) -> list[Point]:
     return [point for point in points if point.paper is not None and point.accuracies]
 
 
-def compare(points: list[Point]) -> Comparison | None:
-    """Compare points with their published accuracies; None if there are none."""
-    both = published(points)
+def compare(points: list[Point], readings: Sequence[str] = ()) -> list[Comparison]:
+    """Compare points with their published accuracies, once for each reading.
+
+    Parameters
+    ----------
+    points : list of Point
+        The points of a sweep.
+    readings : sequence of str
+        Variants that are compared with the same published values, one at a time.
+    """
+    if not readings:
+        return _compared(published(points), "")
+    found = []
+    for reading in readings:
+        others = {each for each in readings if each != reading}
+        chosen = [point for point in points if point.labels.get(VARIANT) not in others]
+        found += _compared(published(chosen), reading)
+    return found
+
+
+def _compared(both: list[Point], reading: str) -> list[Comparison]:
+    """Return the comparison, or nothing if nothing was published."""
     if not both:
-        return None
+        return []
     deviations = [abs(point.deviation) for point in both]
     agreeing = orderings = 0
     for index, one in enumerate(both):
@@ -110,4 +143,5 @@ def compare(points: list[Point]) -> Comparison | None:
                 orderings += 1
                 agreeing += (one.mean > other.mean) == ((one.paper or 0) > (other.paper or 0))
     farthest = both[int(np.argmax(deviations))]
-    return Comparison(float(np.mean(deviations)), farthest, agreeing, orderings)
+    mean, median = float(np.mean(deviations)), float(np.median(deviations))
+    return [Comparison(reading, mean, median, farthest, agreeing, orderings)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from fl.metrics import BOUND, METRICS, WEIGHT, Metric
+from fl.metrics import BOUND, METRICS, POPULATION_WEIGHT, WEIGHT, Metric
 from otafl._base.names import check_names
 from scenarios.config.keys import flat
 from scenarios.config.labels import label_of
@@ -22,7 +22,12 @@ from scenarios.study.cellfile import CellFile, Variables
 from scenarios.study.folder import Folder
 from scenarios.study.points import Point
 
-INNER = {"round": "round", "client": "client", "symbol": "OFDM symbol"}
+INNER = {
+    "round": "round",
+    "client": "client",
+    "symbol": "OFDM symbol",
+    "population": "device",
+}
 """Labels of the dimensions within a run."""
 
 NOT_APPLICABLE = "-"
@@ -35,7 +40,21 @@ OUTCOMES = {
             "accuracy",
             (),
             "test accuracy",
+            "The final or the best accuracy, as training.accuracy says; NaN if the run diverged.",
+            shown_in="%",
+        ),
+        Metric(
+            "final_accuracy",
+            (),
+            "final test accuracy",
             "Mean of the tests in the last training.final_rounds rounds; NaN if the run diverged.",
+            shown_in="%",
+        ),
+        Metric(
+            "best_accuracy",
+            (),
+            "best test accuracy",
+            "Largest accuracy of all tests, selected on test data; NaN if the run diverged.",
             shown_in="%",
         ),
         Metric("diverged", (), "diverged", "1 if the run diverged, else 0."),
@@ -65,8 +84,9 @@ def open_study(folder: str | Path) -> xr.Dataset:
     xarray.Dataset
         The metrics of :class:`fl.History`, the client weights, and
 
-        - ``accuracy``: the mean of the tests in the last ``training.final_rounds`` rounds; NaN if
-          the run diverged;
+        - ``final_accuracy``: the mean of the tests in the last ``training.final_rounds`` rounds,
+          ``best_accuracy``: the best test of all, and ``accuracy``: the one of the two that
+          ``training.accuracy`` names; NaN if the run diverged;
         - ``diverged``, ``finished``: 1 or 0.
 
         Values that are missing, because a cell is not finished or a run was shorter than others,
@@ -129,16 +149,23 @@ class Results:
             for dims, values in cell.variables.values():
                 for dim, size in zip(dims, values.shape, strict=True):
                     sizes[dim] = max(size, sizes[dim])
+            sizes["population"] = max(sizes["population"], len(cell.variables[WEIGHT.name][1]))
         arrays: Variables = {}
+        weights = {cell.variables[WEIGHT.name][0] for cell in found.values()}
         for number, cell in found.items():
             place: tuple = np.unravel_index(number, shape) if shape else ()
-            for name, (dims, values) in cell.variables.items():
+            for name, (own, values) in cell.variables.items():
+                mixed = name == WEIGHT.name and len(weights) > 1
+                dims = POPULATION_WEIGHT.dims if mixed else own
                 if name not in arrays:
                     whole = (*shape, *(sizes[dim] for dim in dims))
                     arrays[name] = ((*names.values(), *dims), np.full(whole, np.nan))
                 arrays[name][1][(*place, *map(slice, values.shape))] = values
-        outcomes = {
-            "accuracy": [math.nan if cell is None else cell.accuracy() for cell in self.cells],
+        ends = ("accuracy", "final_accuracy", "best_accuracy")
+        outcomes: dict[str, list[float]] = {
+            name: [math.nan if cell is None else getattr(cell, name)() for cell in self.cells]
+            for name in ends
+        } | {
             "diverged": [cell is not None and bool(cell.diverged) for cell in self.cells],
             "finished": [cell is not None for cell in self.cells],
         }
@@ -194,6 +221,7 @@ class Results:
         return Point(
             labels,
             accuracies=tuple(a for a in accuracies if not math.isnan(a)),
+            finals=tuple(100 * cell.final_accuracy() for cell in ended),
             losses=tuple(loss for cell in ended for loss in cell.last("test_loss")),
             finished=len(done),
             diverged=len(done) - len(ended),

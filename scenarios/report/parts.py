@@ -24,6 +24,7 @@ KEYS = {
     "partition": "data.partition",
     "dataset": "data.name",
     "impairment": "link.transmit.NAME.kind, link.receive.NAME.kind",
+    "participation": "participation.kind",
 }
 """Where a scenario names a part of each kind."""
 

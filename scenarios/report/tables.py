@@ -35,20 +35,27 @@ def rows(folder: str | Path) -> list[dict[str, Any]]:
     """Return one row of plain values per point of the sweep.
 
     The columns are the swept keys except the seed, then ``accuracy_percent`` and
-    ``accuracy_std_percent``, ``final_accuracy_percent`` (the mean of the last rounds, where
-    ``accuracy_percent`` may be the best of all), ``n`` (the number of runs averaged), ``diverged``
-    (the number of runs left out), ``loss_mean`` of the last test and, where there is one,
+    ``accuracy_std_percent``, ``final_accuracy_percent`` (the mean of the last rounds, in a study
+    whose accuracy is the best of all), ``n`` (the number of runs averaged), ``diverged`` (the
+    number of runs left out), ``loss_mean`` of the last test and, where there is one,
     ``paper_percent``.
     """
-    return [_row(point) for point in Results.read(folder).points()]
+    points = Results.read(folder).points()
+    best = _by_best(points)
+    return [_row(point, best) for point in points]
 
 
-def _row(point: Point) -> dict[str, Any]:
+def _by_best(points: Iterable[Point]) -> bool:
+    """Return whether the accuracy is the best of all rounds rather than that of the last."""
+    return any(point.finals != point.accuracies for point in points)
+
+
+def _row(point: Point, best: bool) -> dict[str, Any]:
     row: dict[str, Any] = {key: plain(label) for key, label in point.labels.items()}
     row |= {
         "accuracy_percent": plain(point.mean),
         "accuracy_std_percent": plain(point.std),
-        "final_accuracy_percent": plain(point.final),
+        **({"final_accuracy_percent": plain(point.final)} if best else {}),
         "n": point.runs,
         "diverged": point.diverged,
         "loss_mean": plain(point.loss),
@@ -105,7 +112,7 @@ def table_of(folder: str | Path) -> RenderableType:
     accuracies = any(point.accuracies for point in points) or not any(p.losses for p in points)
     paper = any(point.paper is not None for point in points)
     names = [name for key, name in results.axis_names().items() if key != "seed"]
-    best = any(point.finals != point.accuracies for point in points)
+    best = _by_best(points)
     heads = ["accuracy [%]" if accuracies else VARIABLES["test_loss"].axis_label, "std", "n"]
     heads[:1] = ["best [%]", "final [%]"] if best else heads[:1]
     table = heading_table(results.title, names, heads + ["paper [%]", "deviation"] * paper)

@@ -218,10 +218,11 @@ class Results:
         done = [cell for cell in map(self.cells.__getitem__, numbers) if cell is not None]
         ended = [cell for cell in done if not cell.diverged]
         accuracies = [100 * cell.accuracy() for cell in done]
+        finals = [100 * cell.final_accuracy() for cell in done]
         return Point(
             labels,
             accuracies=tuple(a for a in accuracies if not math.isnan(a)),
-            finals=tuple(100 * cell.final_accuracy() for cell in ended),
+            finals=tuple(a for a in finals if not math.isnan(a)),
             losses=tuple(loss for cell in ended for loss in cell.last("test_loss")),
             finished=len(done),
             diverged=len(done) - len(ended),

@@ -26,7 +26,7 @@ def test_two_rounds(name, tmp_path):
     rows = json.loads(small.otafl("show", "study", "--json", cwd=tmp_path).stdout)
     assert all(row["diverged"] == 0 for row in rows)
     if name == "table1":
-        assert len(rows) == 36
+        assert len(rows) == 48  # 36 points, 12 of them in two readings
         assert all(row["paper_percent"] > 40 for row in rows)
     if name != "theorem2":  # which has no classes
         assert all(row["n"] == 1 and 5 < row["accuracy_percent"] < 100 for row in rows)

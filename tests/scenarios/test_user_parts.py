@@ -42,7 +42,7 @@ def test_every_kind_of_part_is_built_with_its_options(file):
     assert (problem.model.num_features, problem.model.num_classes) == (6, 4)
     assert [len(shard) for shard in problem.shards] == [150, 150]
     assert cell.settings()["data"] == {
-        "name": "parts.py:Blobs", "sha256": "", "partition": "parts.py:Halves", "clients": 2,
+        "name": "parts.py:Blobs", "sha256": "", "standardise": False, "partition": "parts.py:Halves", "clients": 2,
         "classes": 4, "spread": 0.4,
     }  # fmt: skip
     assert cell.settings()["algorithm"] == {"name": "vote.py:Vote", "server_step": 0.01}

@@ -115,6 +115,7 @@ def test_defaults_of_the_file_are_those_of_the_links():
         "sha256": "",
         "clients": 10,
         "labels_per_client": 2,
+        "standardise": False,
     }
 
 

@@ -8,7 +8,7 @@ BIN := .venv/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 
-.PHONY: demo test test-all test-system lint format bench notebooks validation images docs clean
+.PHONY: demo test test-all test-system lint format bench notebooks validation images tables docs clean
 
 demo: .venv/installed
 	$(BIN)/otafl run quickstart --out out/quickstart
@@ -47,6 +47,9 @@ bench: .venv/installed
 # the images of the documentation (an hour, unless the studies are in out already).
 notebooks: .venv/installed
 	$(BIN)/python -m scenarios.notebooks.execute
+
+tables: .venv/installed
+	$(BIN)/python docs/write_tables.py --studies out
 
 validation: .venv/installed
 	$(BIN)/otafl validate --markdown docs/generated/validation.md

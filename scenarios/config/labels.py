@@ -85,6 +85,7 @@ LABELS = {
     "tau_max": Label("most steps", symbol=r"$\tau_\mathrm{max}$"),
     "tau_eff": Label("effective steps", symbol=r"$\tau_\mathrm{eff}$"),
     "server_step": Label("server step"),
+    "clip": Label("clipping norm", symbol="$C$"),
     # training
     "rounds": Label("rounds", symbol="$T$"),
     "rate": Label("learning rate", symbol=r"$\eta$"),

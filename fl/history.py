@@ -178,7 +178,7 @@ class History(Mapping[str, NDArray]):
         >>> link, quadratic = GaussianLink(snr_db=0.0), default_quadratic()
         >>> private = train(ClippedFedAvg(), link, quadratic, rounds=3).privacy(1e-5)
         >>> print(f"epsilon = {private.epsilon:.2f}, rho = {private.rho.sum():.2f}")
-        epsilon = 9.29, rho = 1.50
+        epsilon = 9.01, rho = 1.50
         >>> train(Cotaf(), link, quadratic, rounds=3).privacy(1e-5).holds
         False
         """

@@ -70,7 +70,7 @@ def test_at_the_clipping_norm_the_tightest_budget_is_used_up():
     assert not outcome.scaled_down.any()
 
 
-VALUES = st.floats(-1e6, 1e6, width=32)
+VALUES = st.just(0.0) | st.floats(1e-3, 1e6)  # links refuse energies below the range of float32
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -3,6 +3,7 @@
 from fl.acpc import Acpc
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Broadcast, Downlink, Link, Reception, Uplink
+from fl.clipped import ClippedFedAvg
 from fl.cotaf import Cotaf
 from fl.data import Dataset, load_dataset
 from fl.deadline import Deadline
@@ -26,6 +27,7 @@ from fl.participation import (
 )
 from fl.partition import partition_by_label, partition_dirichlet, partition_unbalanced
 from fl.population import Population
+from fl.privacy import Privacy, zcdp_epsilon
 from fl.problem import Problem
 from fl.quadratic import Quadratic, QuadraticProblem, quadratic_problem
 from fl.sgd import Diminishing, Sgd
@@ -34,11 +36,12 @@ from fl.standardise import standardise
 # fmt: off
 __all__ = [
     "METRICS", "Acpc", "Algorithm", "Asked", "BestChannels", "Broadcast", "Chosen", "Classifier",
-    "Cotaf", "Dataset", "Deadline", "Diminishing", "DivergenceWarning", "Downlink", "Epochs",
-    "Everyone", "FedAvg", "FedNova", "History", "Link", "LogisticRegression", "Metric", "Mlp",
-    "Model", "Outcome", "Participation", "Plan", "Population", "Problem", "ProportionalFair",
-    "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round", "RoundRobin", "Sgd",
-    "UniformSteps", "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
-    "partition_unbalanced", "quadratic_problem", "standardise", "train", "train_together",
+    "ClippedFedAvg", "Cotaf", "Dataset", "Deadline", "Diminishing", "DivergenceWarning", "Downlink",
+    "Epochs", "Everyone", "FedAvg", "FedNova", "History", "Link", "LogisticRegression", "Metric",
+    "Mlp", "Model", "Outcome", "Participation", "Plan", "Population", "Privacy", "Problem",
+    "ProportionalFair", "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round",
+    "RoundRobin", "Sgd", "UniformSteps", "Uplink", "load_dataset", "partition_by_label",
+    "partition_dirichlet", "partition_unbalanced", "quadratic_problem", "standardise", "train",
+    "train_together", "zcdp_epsilon",
 ]
 # fmt: on

@@ -184,6 +184,26 @@ class Algorithm(ABC):
         """
         return size
 
+    def sensitivity(self, current: Round) -> float | None:
+        """Return how much one client can change the sum of the signals in a round.
+
+        :meth:`fl.History.privacy` relies on it.
+
+        Parameters
+        ----------
+        current : Round
+            What is known of the round, clients that are late included.
+
+        Returns
+        -------
+        float or None
+            A bound S_t on the Euclidean norm of everything that any one client sends in the round,
+            before the gain, whatever its data: alpha_i C for the largest alpha_i if updates are
+            clipped to the norm C. None (the default) if there is no such bound, or if the gain, the
+            local steps or the signals of others depend on a client's update.
+        """
+        return None
+
     def plan(self, current: Round) -> Plan:
         """Decide how long the clients train; by default each takes all the steps that it can."""
         return Plan(steps=current.max_steps)

@@ -43,7 +43,15 @@ class Reception:
             Energy radiated by each client.
 
         Links over the air also report ``received_snr_db``, the energy of the sum at the antenna
-        over that of the noise in dB, and links with OFDM the number of ``symbols``.
+        over that of the noise in dB, and links with OFDM the number of ``symbols``. For
+        :meth:`fl.History.privacy` they report
+
+        noise_std : float
+            Standard deviation sigma_c of the receiver's white Gaussian noise in a real entry,
+            before the gain is removed.
+        largest_arrival : float
+            Largest magnitude of an arrival factor; only by links on which it is known before the
+            round and at most 1.
     """
 
     total: NDArray

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Broadcast, Downlink, Link, OpenedDownlink, Reception, Uplink
 from fl.participation import Asked, Chosen, Participation
-from otafl._base.validation import OptionError, typed
+from otafl._base.validation import OptionError, number, typed
 
 MOST_DEVICE_STATE = 2 * 2**30  # [bytes]
 
@@ -109,6 +109,15 @@ def checked_plan(algorithm: Algorithm, current: Round) -> Plan:
         name = f"the steps that {algorithm!r} plans in round {current.number}"
         raise OptionError(name, f"at most {most!r}", plan.steps)
     return plan
+
+
+def checked_sensitivity(algorithm: Algorithm, current: Round) -> float:
+    """Return the algorithm's bound on what a client sends in a round, NaN if it has none."""
+    bound = algorithm.sensitivity(current)
+    if bound is None:
+        return float("nan")
+    name = f"the result of {algorithm!r}.sensitivity"
+    return number(name, bound, least=0)
 
 
 def check_outcome(algorithm: Algorithm, outcome: Any, current: Round) -> None:

@@ -269,7 +269,10 @@ class Experiment:
             where = f"beyond {LARGEST:g}" if finite else "to infinity or NaN"
             why = f"what the server received at gain {outcome.gain:g} took its model {where}"
             return _diverged(run, current, why)
-        row = round_metrics(current, outcome, trained, run.rows, late, begun.diagnostics)
+        sensitivity = conformance.checked_sensitivity(algorithm, current)
+        row = round_metrics(
+            current, outcome, trained, run.rows, late, begun.diagnostics, sensitivity
+        )
         device_state = conformance.state_arrays(
             algorithm, outcome.device_state, len(current.weights)
         )

@@ -15,6 +15,7 @@ from fl.algorithm import Algorithm, Outcome, Round
 from fl.identity import description
 from fl.local import Trained
 from fl.metrics import METRICS, POPULATION_WEIGHT, WEIGHT, Metric
+from fl.privacy import Privacy, round_zcdp
 from fl.sgd import Sgd
 from otafl._base.files import replacing
 from otafl._base.names import did_you_mean
@@ -155,6 +156,33 @@ class History(Mapping[str, NDArray]):
         """
         mean = self.mean_weights()
         return float(np.abs(mean / mean.sum() - self.weights).sum() / 2)
+
+    def privacy(self, delta: float) -> Privacy:
+        """Return the client-level differential privacy that the receiver's noise gives the run.
+
+        Parameters
+        ----------
+        delta : float
+            delta, between 0 and 1; far below one over the number of clients.
+
+        Returns
+        -------
+        Privacy
+            epsilon of the run and over its rounds; or, where no bound holds, the reasons.
+
+        Examples
+        --------
+        >>> from fl import ClippedFedAvg, Cotaf, train
+        >>> from fl.quadratic import default_quadratic
+        >>> from links import GaussianLink
+        >>> link, quadratic = GaussianLink(snr_db=0.0), default_quadratic()
+        >>> private = train(ClippedFedAvg(), link, quadratic, rounds=3).privacy(1e-5)
+        >>> print(f"epsilon = {private.epsilon:.2f}, rho = {private.rho.sum():.2f}")
+        epsilon = 9.01, rho = 1.50
+        >>> train(Cotaf(), link, quadratic, rounds=3).privacy(1e-5).holds
+        False
+        """
+        return Privacy.of(self.metrics, delta, type(self.algorithm).__name__, self.diverged)
 
     @property
     def weight_metric(self) -> Metric:
@@ -309,6 +337,7 @@ def round_metrics(
     rows: Sequence[Row],
     late: NDArray[np.bool_],
     downlink: Mapping[str, NDArray],
+    sensitivity: float,
 ) -> Row:
     """Return the metrics of a round; the loop adds those of the test and the gradient.
 
@@ -326,6 +355,8 @@ def round_metrics(
         Which clients missed the deadline.
     downlink : mapping of str to array
         What the downlink reports.
+    sensitivity : float
+        What the algorithm states of a client's part, NaN if nothing.
     """
     received = outcome.reception
     clients = len(current.weights)
@@ -336,6 +367,8 @@ def round_metrics(
     symbols = received.energy.shape[-1]
     symbol_load = symbols * received.energy / budget.sum(axis=-1, keepdims=True)
     scaled_down = outcome.scaled_down
+    reports = {**downlink, **received.diagnostics}
+    noise = (reports.get(name, np.nan) for name in ("largest_arrival", "noise_std"))
     row = {
         "rate": current.rate,
         "gain": outcome.gain,
@@ -350,8 +383,9 @@ def round_metrics(
         "worst_symbol_energy": received.energy.max(axis=-1),
         "symbol_load": symbol_load.max(axis=0),
         "load": (constrained / budget).max(axis=-1),
+        "sensitivity": sensitivity,
+        "zcdp": round_zcdp(outcome.gain, sensitivity, *noise),
     }
-    reports = {**downlink, **received.diagnostics}
     for name, metric in METRICS.items():
         if metric.reported:
             value = reports.get(name)

@@ -9,7 +9,7 @@ Examples
 >>> METRICS["airtime"].axis_label
 'time on the air [s]'
 >>> [name for name, metric in METRICS.items() if metric.cumulative]
-['airtime', 'downlink_airtime', 'radiated_energy']
+['zcdp', 'airtime', 'downlink_airtime', 'radiated_energy']
 """
 
 from __future__ import annotations
@@ -106,11 +106,24 @@ METRICS: Mapping[str, Metric] = _table([
            over_rounds="max", over_clients="max"),
     Metric("load", PER_CLIENT, "load", "Largest ratio of energy to budget over the client's "
            "constraints; zero where there is no budget.", over_rounds="max", over_clients="max"),
+    Metric("sensitivity", ROUND, "sensitivity", "Bound on the norm of what any one client sends, "
+           "before the gain; NaN if the algorithm states none."),
+    Metric("zcdp", ROUND, "privacy loss", "rho of all rounds so far in zero-concentrated "
+           "differential privacy of a client; NaN where no bound holds.", cumulative=True,
+           over_rounds="last"),
     Metric("nmse", ROUND, "NMSE", "Squared error of the received sum divided by the squared norm "
            "of the sum that was sent.", reported=True, shown_in="dB", over_rounds="median"),
     Metric("received_snr_db", ROUND, "received SNR", "Energy of the sum at the receive antenna "
            "over that of the noise; NaN on links without an antenna.", "dB", reported=True,
            over_rounds="median"),
+    Metric("noise_std", ROUND, "noise level", "Standard deviation sigma_c of the receiver's noise "
+           "in an entry, before the gain is removed; NaN on links without such noise.",
+           reported=True),
+    Metric("largest_arrival", ROUND, "largest arrival factor", "Largest magnitude of an arrival "
+           "factor, where it is known before the round and at most 1; NaN elsewhere.",
+           reported=True, over_rounds="max"),
+    Metric("clipped", PER_CLIENT, "clipped updates", "Whether the client's update was clipped; NaN "
+           "if the algorithm does not clip.", reported=True, shown_in="%"),
     Metric("active_fraction", PER_CLIENT, "active fraction",
            "Fraction of the spectrum on which the client transmits.", reported=True, shown_in="%"),
     Metric("airtime", ROUND, "time on the air",

@@ -97,5 +97,6 @@ class FlatMedium:
             "silent": ~self.active,
             "radiated_energy": spent.sum(axis=1),
             "received_snr_db": measured,
+            "noise_std": np.float64(self.noise.std),
         }
         return Received(arrived, diagnostics)

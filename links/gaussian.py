@@ -81,7 +81,10 @@ class GaussianLink(BaseLink):
             scale=1.0,
             noise=noise_of(self, who.length),
             rng=who.rng,
-            report=channel_uses(who.length, self.bandwidth),
+            report={
+                **channel_uses(who.length, self.bandwidth),
+                "largest_arrival": np.float64(1),
+            },
         )
         budget = who.per_client("power", self.power)[:, None]
         return Uplink(who.clients, who.length, budget, medium, quality=lambda: path_gain)

@@ -226,5 +226,7 @@ class OfdmMedium:
             "received_snr_db": radio.received_snr_db(
                 signal, gain, packing.length * self.noise.variance
             ),
+            "noise_std": np.float64(self.noise.std),
+            "largest_arrival": np.float64(self.precoding.largest_arrival),
         }
         return Received(packing.unpack(received), diagnostics)

@@ -309,6 +309,7 @@ class SampledMedium:
             "received_snr_db": radio.received_snr_db(
                 measured.arrived, 1.0, self.packing.length * noise_std**2
             ),
+            "noise_std": np.float64(self.noise.std),
             "radiated_energy": measured.energy * gain**2,
             "average_power": measured.energy * without_prefix / (num_samples * rms**2),
             "peak_power": measured.peak / rms**2,

@@ -15,6 +15,7 @@ y = gain sum_i sqrt(path_gain_i) h_i b_i s_i + n and divides by gain and by its 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -56,6 +57,15 @@ class Precoding(NamedTuple):
         """[num_clients] fraction of slots and carriers on which each client sends."""
         active = self.active.reshape(len(self.active), -1)
         return np.add.reduce(active.view(np.uint8), axis=1, dtype=np.uint32) / active.shape[1]
+
+    @property
+    def largest_arrival(self) -> float:
+        """Largest arrival factor under inversion with perfect CSI, 1 or 0 if all are silent.
+
+        NaN otherwise: clients do not know their arrival factors, which may exceed 1, or the
+        server's scale, and with it what the noise hides, differs between carriers.
+        """
+        return float(self.arrival.any()) if self.arrival.dtype == bool else math.nan
 
     def amplitude(self, estimate: ComplexArray) -> ComplexArray:
         """Return b, whose phase undoes that of the estimate."""

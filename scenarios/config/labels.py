@@ -93,6 +93,7 @@ LABELS = {
     "tau_eff": Label("effective steps", symbol=r"$\tau_\mathrm{eff}$"),
     "server_step": Label("server step"),
     "sends": Label("what clients send", symbol="sends"),
+    "clip": Label("clipping norm", symbol="$C$"),
     # training
     "rounds": Label("rounds", symbol="$T$"),
     "rate": Label("learning rate", symbol=r"$\eta$"),

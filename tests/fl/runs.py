@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fl import Acpc, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
+from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
 
 ALGORITHMS = {
     "acpc": Acpc(),
     "acpc, largest": Acpc(steps="largest", tau_max=4),
     "acpc, previous": Acpc(beta="previous"),
     "acpc, realised": Acpc(beta="realised"),
+    "clipped": ClippedFedAvg(),
     "cotaf": Cotaf(),
     "fedavg": FedAvg(),
     "fednova": FedNova(),

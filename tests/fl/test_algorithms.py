@@ -11,6 +11,7 @@ import pytest
 
 from fl import (
     Acpc,
+    ClippedFedAvg,
     Cotaf,
     Diminishing,
     FedAvg,
@@ -32,6 +33,8 @@ QUIET = {"snr_db": np.inf}
         # sum_i alpha_i Delta_i with alpha = 1/2, 1/2 and 1/4, 3/4
         (FedAvg(), (0.25 + 2.25) / 2, (0.25 + 3 * 2.25) / 4),
         (Cotaf(), (0.25 + 2.25) / 2, (0.25 + 3 * 2.25) / 4),
+        (ClippedFedAvg(clip=3.0), (0.25 + 2.25) / 2, (0.25 + 3 * 2.25) / 4),
+        (ClippedFedAvg(clip=2.0), (0.25 + 2) / 2, (0.25 + 3 * 2) / 4),
         (Cotaf(server_step=0.5), (0.25 + 2.25) / 4, (0.25 + 3 * 2.25) / 8),
         # sum_i alpha_i Delta_i / tau_i
         (FedNova(tau_eff=1), (0.25 + 1.125) / 2, (0.25 + 3 * 1.125) / 4),

@@ -45,6 +45,7 @@ EVERY_CLIENT = (
     "device",
     "client_weight",
     "late",
+    "clipped",
 )
 
 
@@ -60,6 +61,10 @@ EVERY_ROUND = (
     "airtime",
     "downlink_nmse",
     "downlink_airtime",
+    "sensitivity",
+    "zcdp",
+    "noise_std",
+    "largest_arrival",
 )
 
 

@@ -31,6 +31,15 @@ def test_inversion_of_a_wrong_estimate_leaves_their_ratio():
     np.testing.assert_allclose(precoding.cost.ravel(), [1, 1 / 4])
 
 
+def test_the_largest_arrival_is_known_under_inversion_with_perfect_csi():
+    path_gain = np.ones(2)
+    assert invert(*channel([2.0, 0.1]), path_gain, truncation=0.05).largest_arrival == 1
+    assert invert(*channel([0.2, 0.1]), path_gain, truncation=0.05).largest_arrival == 0
+    wrong = channel([2.0, 1.0], estimate=[2.0, 1.0])
+    assert np.isnan(invert(*wrong, path_gain, truncation=0.05).largest_arrival)
+    assert np.isnan(mmse(*channel([2.0, 1.0]), path_gain, path_gain, 0.1).largest_arrival)
+
+
 def test_truncation_leaves_path_gain_out():
     for path_gain in (0.1, 1.0, 10.0):
         active = invert(*channel([0.2**0.5]), np.array([path_gain]), truncation=0.19).active

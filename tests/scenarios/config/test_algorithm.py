@@ -6,13 +6,19 @@ from dataclasses import fields
 
 import pytest
 
-from fl import Acpc, Cotaf, FedAvg, FedNova
+from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova
 from tests.scenarios.config.simple import one
 
 
 @pytest.mark.parametrize(
     ("name", "algorithm"),
-    [("acpc", Acpc), ("cotaf", Cotaf), ("fedavg", FedAvg), ("fednova", FedNova)],
+    [
+        ("acpc", Acpc),
+        ("clipped_fedavg", ClippedFedAvg),
+        ("cotaf", Cotaf),
+        ("fedavg", FedAvg),
+        ("fednova", FedNova),
+    ],
 )
 def test_every_option_of_every_algorithm_has_a_key(name, algorithm):
     config = one(algorithm={"name": name}).algorithm

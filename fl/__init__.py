@@ -29,6 +29,7 @@ from fl.population import Population
 from fl.problem import Problem
 from fl.quadratic import Quadratic, QuadraticProblem, quadratic_problem
 from fl.sgd import Diminishing, Sgd
+from fl.sign_vote import SignVote
 from fl.standardise import standardise
 
 # fmt: off
@@ -38,7 +39,7 @@ __all__ = [
     "Everyone", "FedAvg", "FedNova", "History", "Link", "LogisticRegression", "Metric", "Mlp",
     "Model", "Outcome", "Participation", "Plan", "Population", "Problem", "ProportionalFair",
     "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round", "RoundRobin", "Sgd",
-    "UniformSteps", "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
+    "SignVote", "UniformSteps", "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
     "partition_unbalanced", "quadratic_problem", "standardise", "train", "train_together",
 ]
 # fmt: on

@@ -111,6 +111,9 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("received_snr_db", ROUND, "received SNR", "Energy of the sum at the receive antenna "
            "over that of the noise; NaN on links without an antenna.", "dB", reported=True,
            over_rounds="median"),
+    Metric("vote_error_rate", ROUND, "vote errors", "Share of entries whose received sum of votes "
+           "has another sign than the votes that were cast, ties left out; NaN for algorithms "
+           "without votes.", reported=True, shown_in="%"),
     Metric("active_fraction", PER_CLIENT, "active fraction",
            "Fraction of the spectrum on which the client transmits.", reported=True, shown_in="%"),
     Metric("airtime", ROUND, "time on the air",

@@ -43,7 +43,7 @@ _PUBLIC = {
         Diminishing DivergenceWarning Downlink Epochs Everyone FedAvg FedNova History Link
         LogisticRegression METRICS Metric Mlp Model Outcome Participation Plan Population Problem
         ProportionalFair Quadratic QuadraticProblem RandomClients Reception Round RoundRobin Sgd
-        UniformSteps Uplink load_dataset partition_by_label partition_dirichlet
+        SignVote UniformSteps Uplink load_dataset partition_by_label partition_dirichlet
         partition_unbalanced quadratic_problem standardise train train_together
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova
+from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova, SignVote
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import TABLES, field_type
 from scenarios.config.tables import Choice
@@ -19,3 +19,4 @@ ALGORITHMS.add("acpc", Acpc)
 ALGORITHMS.add("cotaf", Cotaf)
 ALGORITHMS.add("fedavg", FedAvg)
 ALGORITHMS.add("fednova", FedNova)
+ALGORITHMS.add("sign-vote", SignVote)

@@ -85,6 +85,7 @@ LABELS = {
     "tau_max": Label("most steps", symbol=r"$\tau_\mathrm{max}$"),
     "tau_eff": Label("effective steps", symbol=r"$\tau_\mathrm{eff}$"),
     "server_step": Label("server step"),
+    "error_feedback": Label("error feedback"),
     # training
     "rounds": Label("rounds", symbol="$T$"),
     "rate": Label("learning rate", symbol=r"$\eta$"),
@@ -110,6 +111,7 @@ LABELS = {
     "truncation": Label("truncation threshold", symbol="$g$"),
     "correction": Label("correction", symbol="correction:"),
     "control": Label("power control", symbol="control:"),
+    "variances": Label("variances in power control", symbol="variances:"),
     "budget": Label("scope of the power limit", symbol="limit per"),
     "engine": Label("engine", symbol="engine:"),
     "interleaver_seed": Label("interleaver"),

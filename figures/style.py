@@ -25,13 +25,7 @@ OUTPUT = {"savefig.dpi": 200, "pdf.fonttype": 42, "svg.fonttype": "none", "svg.h
 STYLES = ("paper", "slides")
 """Sizes of text, lines and figures for a paper, and for a projector."""
 
-ALGORITHMS = {
-    "acpc": "ACPC-OTA-FL",
-    "cotaf": "COTAF",
-    "fedavg": "FedAvg",
-    "fednova": "FedNova",
-    "sign-vote": "sign votes",
-}
+ALGORITHMS = {"acpc": "ACPC-OTA-FL", "cotaf": "COTAF", "fedavg": "FedAvg", "fednova": "FedNova"}
 
 # Lines differ in colour, dash and marker, each sufficient on its own.
 _LOOKS: list[dict] = [

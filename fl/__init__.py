@@ -39,7 +39,8 @@ __all__ = [
     "Everyone", "FedAvg", "FedNova", "History", "Link", "LogisticRegression", "Metric", "Mlp",
     "Model", "Outcome", "Participation", "Plan", "Population", "Problem", "ProportionalFair",
     "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round", "RoundRobin", "Sgd",
-    "SignVote", "UniformSteps", "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
-    "partition_unbalanced", "quadratic_problem", "standardise", "train", "train_together",
+    "SignVote", "UniformSteps", "Uplink", "load_dataset", "partition_by_label",
+    "partition_dirichlet", "partition_unbalanced", "quadratic_problem", "standardise", "train",
+    "train_together",
 ]
 # fmt: on

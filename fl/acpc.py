@@ -33,7 +33,7 @@ What the paper leaves open, and how it is resolved here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -41,7 +41,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round, prepared, weighted
-from fl.api import Uplink
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
 
@@ -133,13 +132,14 @@ class Acpc(Algorithm):
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Send alpha_i Delta_i / tau_i, scaled down where it exceeds a budget."""
         signals = weighted(updates, current.weights / steps)  # Eq. (11) in [1], without beta_t
-        uplink, gain = prepared(current.uplink, signals), plan.gain
+        current = replace(current, uplink=prepared(current.uplink, signals))
+        gain = plan.gain
         if gain is None or np.isinf(gain):  # no budget binds, or none was expected to
-            gain = float(uplink.max_gain(signals))
-        loads = _loads(uplink, gain, signals)
+            gain = float(current.uplink.max_gain(signals))
+        loads = _loads(current, gain, signals)
         scaled_down = loads > 1
         fitting = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
-        received = uplink.send(fitting[:, None] * signals, gain, weights=current.weights)
+        received = current.uplink.send(fitting[:, None] * signals, gain, weights=current.weights)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
         return Outcome(
@@ -163,10 +163,10 @@ class Acpc(Algorithm):
         """Return whether each client's signal after ``step`` steps is within its budget, [m]."""
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
-        return _loads(current.uplink, gain, weighted(updates, current.weights / step)) <= 1
+        return _loads(current, gain, weighted(updates, current.weights / step)) <= 1
 
 
-def _loads(uplink: Uplink, gain: float, signals: NDArray) -> NDArray[np.float64]:
+def _loads(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:
     """Return the largest ratio of energy to budget at that gain, [m]."""
-    loads = uplink.load(signals)
+    loads = current.uplink.load(signals)
     return np.where(loads > 0, loads * gain * gain, 0.0) if np.isfinite(gain) else 0 * loads

@@ -20,8 +20,8 @@ p_i         Delta_i + e_i with error feedback, Delta_i without
 ==========  ==========================================================================
 
 Entries 2n and 2n + 1 lie on I and Q of a resource element, which therefore carries two votes of a
-client, as with the QAM of [2]. The truncated inversion of [2] is that of the link. What is open, and
-how it is resolved here:
+client, as with the QAM of [2]. The truncated inversion of [2] is that of the link. What is open,
+and how it is resolved here:
 
 - A client abstains from an entry where p_i is zero: it sends 0 there, and spends nothing. The first
   gradients of a linear model are exactly zero where all inputs are.

@@ -260,7 +260,7 @@ def test_a_prepared_uplink_keeps_its_control(link, rng):
 
 
 def test_a_client_that_reports_half_of_its_norm_amplifies_it_twice_as_much():
-    """If its channel is so weak that it sends with full power: unless the report was fixed before."""
+    """If its channel is so weak that it sends with full power, and it has not reported before."""
     link = FadingLink(
         fading=FixedFading([[1.0], [0.1]]), snr_db=0.0, control="mmse", variances="reported"
     )

@@ -113,7 +113,7 @@ def quadrature(rng, count, variances):
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_oracle_21_optimal_control_of_unequal_variances(flat, rng):
-    """Measured error of the sum is that of the formula, draw by draw, and below that of oracle 4."""
+    """Measured error of the sum is that of the formula, draw by draw, and below oracle 4's."""
     count, powers = 1500, np.array([0.5, 1.0, 2.0, 4.0, 8.0])
     options = {} if flat else {"grid": ONE}
     link = (FadingLink if flat else OfdmLink)(

@@ -6,13 +6,19 @@ from dataclasses import fields
 
 import pytest
 
-from fl import Acpc, Cotaf, FedAvg, FedNova
+from fl import Acpc, Cotaf, FedAvg, FedNova, SignVote
 from tests.scenarios.config.simple import one
 
 
 @pytest.mark.parametrize(
     ("name", "algorithm"),
-    [("acpc", Acpc), ("cotaf", Cotaf), ("fedavg", FedAvg), ("fednova", FedNova)],
+    [
+        ("acpc", Acpc),
+        ("cotaf", Cotaf),
+        ("fedavg", FedAvg),
+        ("fednova", FedNova),
+        ("sign-vote", SignVote),
+    ],
 )
 def test_every_option_of_every_algorithm_has_a_key(name, algorithm):
     config = one(algorithm={"name": name}).algorithm

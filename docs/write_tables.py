@@ -1,7 +1,7 @@
 """Write the tables of Table I into README.md and docs/paper.md: ``make tables``.
 
-The studies are run first where they are not finished: an hour on two cores, which can be interrupted
-and resumed. A table stands between ``<!-- table: STUDY, WHAT -->`` and ``<!-- end -->``.
+The studies are run first where they are not finished: about an hour on two cores, which can be
+interrupted and resumed. A table stands between ``<!-- table: STUDY, WHAT -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from scenarios.study.results import Results
 ROOT = Path(__file__).parent.parent
 PAGES = (ROOT / "README.md", ROOT / "docs" / "paper.md")
 LABELS, SNR = "data.labels_per_client", "link.snr_db"
+MINUS = "\N{MINUS SIGN}"
 NAMES = {"acpc": "ACPC-OTA-FL", "cotaf": "COTAF", "fedavg": "FedAvg"}
 BLOCK = re.compile(r"(<!-- table: (.*?), (.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -53,7 +54,7 @@ def table(folder: Path, what: str) -> str:
     points = Results.read(folder).points()
     cell, beside = cells(folder, what), ["paper"] * (what == "with paper")
     snrs = sorted({point.labels[SNR] for point in points})
-    heads = [head for snr in snrs for head in [f"{snr:g} dB".replace("-", "−"), *beside]]
+    heads = [head for snr in snrs for head in [f"{snr:g} dB".replace("-", MINUS), *beside]]
     lines = [["p", "algorithm", *heads], ["---"] * (2 + len(heads))]
     rows: dict[tuple[str, str], list[str]] = {}
     for point in sorted(points, key=lambda point: point.labels[SNR]):

@@ -202,7 +202,8 @@ def look_at(
     reception = uplink.send(vectors, gain, enforce=False)
     radio = None
     if hasattr(getattr(uplink, "medium", None), "packing"):
-        radio = _radio_view(link, uplink, vectors, gain, reception, seed, min(shown, len(vectors)))
+        used = uplink.prepared(vectors)
+        radio = _radio_view(link, used, vectors, gain, reception, seed, min(shown, len(vectors)))
     return LinkView(
         name=type(link).__name__,
         gain=gain,

@@ -31,17 +31,19 @@ from fl.privacy import Privacy, zcdp_epsilon
 from fl.problem import Problem
 from fl.quadratic import Quadratic, QuadraticProblem, quadratic_problem
 from fl.sgd import Diminishing, Sgd
+from fl.sign_vote import SignVote
 from fl.standardise import standardise
 
 # fmt: off
 __all__ = [
     "METRICS", "Acpc", "Algorithm", "Asked", "BestChannels", "Broadcast", "Chosen", "Classifier",
-    "ClippedFedAvg", "Cotaf", "Dataset", "Deadline", "Diminishing", "DivergenceWarning", "Downlink",
-    "Epochs", "Everyone", "FedAvg", "FedNova", "History", "Link", "LogisticRegression", "Metric",
-    "Mlp", "Model", "Outcome", "Participation", "Plan", "Population", "Privacy", "Problem",
-    "ProportionalFair", "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round",
-    "RoundRobin", "Sgd", "UniformSteps", "Uplink", "load_dataset", "partition_by_label",
-    "partition_dirichlet", "partition_unbalanced", "quadratic_problem", "standardise", "train",
-    "train_together", "zcdp_epsilon",
+    "ClippedFedAvg", "Cotaf", "Dataset", "Deadline", "Diminishing", "DivergenceWarning",
+    "Downlink", "Epochs", "Everyone", "FedAvg", "FedNova", "History", "Link",
+    "LogisticRegression", "Metric", "Mlp", "Model", "Outcome", "Participation", "Plan",
+    "Population", "Privacy", "Problem", "ProportionalFair", "Quadratic", "QuadraticProblem",
+    "RandomClients", "Reception", "Round", "RoundRobin", "Sgd", "SignVote", "UniformSteps",
+    "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
+    "partition_unbalanced", "quadratic_problem", "standardise", "train", "train_together",
+    "zcdp_epsilon",
 ]
 # fmt: on

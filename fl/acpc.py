@@ -33,14 +33,14 @@ What the paper leaves open, and how it is resolved here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
+from fl.algorithm import Algorithm, Outcome, Plan, Round, prepared, weighted
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
 
@@ -132,6 +132,7 @@ class Acpc(Algorithm):
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Send alpha_i Delta_i / tau_i, scaled down where it exceeds a budget."""
         signals = weighted(updates, current.weights / steps)  # Eq. (11) in [1], without beta_t
+        current = replace(current, uplink=prepared(current.uplink, signals))
         gain = plan.gain
         if gain is None or np.isinf(gain):  # no budget binds, or none was expected to
             gain = float(current.uplink.max_gain(signals))

@@ -144,6 +144,16 @@ def weighted(updates: NDArray, weights: NDArray[np.float64]) -> NDArray:
     return weights.astype(updates.dtype)[:, None] * updates
 
 
+def prepared(uplink: Uplink, signals: NDArray) -> Uplink:
+    """Return the uplink with its power control made for signals [m, d], if it makes one.
+
+    For algorithms whose clients scale their signals down once they know what these cost; see
+    :class:`fl.api.Uplink`.
+    """
+    make = getattr(uplink, "prepared", None)
+    return uplink if make is None else make(signals)
+
+
 def sent(current: Round, signals: NDArray, step: float) -> Outcome:
     """Send signals [m, d] with the largest common gain; add ``step`` times their sum to x_t."""
     gain = float(current.uplink.max_gain(signals))

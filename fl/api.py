@@ -70,6 +70,10 @@ class Uplink(Protocol):
 
     Selection of clients by channel needs an attribute ``quality`` (array [m]): the mean power of
     each client's channel, path gain included, as far as it is known when the round begins.
+
+    An uplink whose power control depends on the norms of the signals has a method
+    ``prepared(signals)``. It returns the uplink with the control made for those signals, for a
+    client that then sends less than it has reported, because it scales its signal down.
     """
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fl.algorithm import prepared
 from fl.api import Reception, Uplink
 from fl.metrics import METRICS, PER_CLIENT
 
@@ -32,6 +33,10 @@ class ChosenUplink:
         self._candidates = len(uplink.budget)
         self.budget = uplink.budget[places]
         self.moving = getattr(uplink, "moving", False)
+
+    def prepared(self, signals: ArrayLike) -> ChosenUplink:
+        """Return the uplink with its power control made for signals [m, d]."""
+        return ChosenUplink(prepared(self._uplink, self._of_all(signals)), self._places)
 
     def energy(self, signals: ArrayLike) -> NDArray:
         """Return the energy [m, C] that signals [m, d] would take at unit gain."""

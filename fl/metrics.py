@@ -124,6 +124,9 @@ METRICS: Mapping[str, Metric] = _table([
            reported=True, over_rounds="max"),
     Metric("clipped", PER_CLIENT, "clipped updates", "Whether the client's update was clipped; NaN "
            "if the algorithm does not clip.", reported=True, shown_in="%"),
+    Metric("vote_error_rate", ROUND, "vote errors", "Share of entries whose received sum of votes "
+           "has another sign than the votes that were cast, ties left out; NaN for algorithms "
+           "without votes.", reported=True, shown_in="%"),
     Metric("active_fraction", PER_CLIENT, "active fraction",
            "Fraction of the spectrum on which the client transmits.", reported=True, shown_in="%"),
     Metric("airtime", ROUND, "time on the air",

@@ -40,6 +40,7 @@ def check_fading_options(link: FadedLink) -> None:
         truncation=number("truncation", link.truncation, least=0),
         correction=choice("correction", link.correction, ("none", "expected", "active")),
         control=choice("control", link.control, ("inversion", "mmse")),
+        variances=choice("variances", link.variances, ("equal", "reported")),
     )
     if link.correction == "expected" and link.fading.law is None:
         raise OptionError(
@@ -56,13 +57,24 @@ def precode(
     channel: Channel | TimeChannel,
     path_gain: FloatArray,
     noise: Noise,
+    variances: FloatArray | None,
 ) -> power.Precoding:
-    """Return what clients and server do on each carrier, by ``link.control``."""
+    """Return what clients and server do on each carrier, by ``link.control``.
+
+    MMSE control is made for symbols of these ``variances`` [num_clients], or 1 if they are None.
+    """
     if link.control == "inversion":
         return power.invert(channel.response, channel.estimate, path_gain, link.truncation)
     # the elements that carry entries share a round's power; padding takes none
     share = who.per_client("power", link.power) / -(-who.length // 2)
-    return power.mmse(channel.response, channel.estimate, path_gain, share, 2 * noise.variance)
+    return power.mmse(
+        channel.response, channel.estimate, path_gain, share, 2 * noise.variance, variances
+    )
+
+
+def takes_reports(link: FadedLink) -> bool:
+    """Return whether clients report the norms of their signals for the power control."""
+    return link.control == "mmse" and link.variances == "reported"
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,12 @@ from functools import partial
 
 import numpy as np
 
-from links.faded import Correction, check_fading_options, precode
+from links.faded import Correction, check_fading_options, precode, takes_reports
 from links.flat import BANDWIDTH, FlatMedium, channel_uses
 from links.radio import DEFAULT_SNR_DB, BaseLink, Participants, check_radio_options, noise_of
 from links.uplink import Uplink
+from otafl._base.added import added
+from otafl._base.arrays import FloatArray
 from otafl._base.names import options
 from otafl._base.validation import Scalars, assign, number
 from phy.channel import draw_channel, mean_power
@@ -59,8 +61,13 @@ class FadingLink(BaseLink):
         ratio estimator, biased when weights and data differ between clients.
     control : {"inversion", "mmse"}
         Channel inversion, or MMSE power control, which accepts misalignment on weak channels in
-        return for less noise and does not truncate; optimal for symbols with unit variance after
-        the gain, the same for all clients (see :mod:`phy.power`).
+        return for less noise and does not truncate; optimal for symbols whose largest variance
+        over the clients is 1 after the gain (see :mod:`phy.power`).
+    variances : {"equal", "reported"}
+        What MMSE control knows of the variances of the clients' symbols. "equal" (default): they
+        are the same. "reported": each client reports the norm of its signal, one number, and the
+        variances are in the ratio of the squared norms. A client with a small signal may then
+        amplify it more, and its misalignment counts less.
     bandwidth : float
         Complex channel uses per second, each of two entries; for the airtime only [Hz].
     """
@@ -75,6 +82,7 @@ class FadingLink(BaseLink):
     truncation: float = 0.0
     correction: str = "none"
     control: str = "inversion"
+    variances: str = added("0.3", default="equal", earlier="equal")
     bandwidth: float = BANDWIDTH
 
     def __post_init__(self) -> None:
@@ -107,26 +115,30 @@ class FadingLink(BaseLink):
             num_symbols=grid.symbols_per_slot,
             **who.drawing,
         )
-        precoding = precode(self, who, channel, path_gain, noise)
-        medium = FlatMedium(
-            cost=precoding.cost[:, 0, 0],
-            arrival=precoding.arrival[:, 0, 0],
-            active=precoding.active[:, 0, 0],
-            scale=float(precoding.scale[0, 0]),
-            noise=noise,
-            rng=who.rng,
-            report={
-                **channel_uses(who.length, self.bandwidth, self.csi.pilots_per_slot),
-                "largest_arrival": np.float64(precoding.largest_arrival),
-            },
-            correction=Correction.of(self, grid, path_gain),
-            channel=channel,
-        )
+
+        def medium_for(variances: FloatArray | None = None) -> FlatMedium:
+            precoding = precode(self, who, channel, path_gain, noise, variances)
+            return FlatMedium(
+                cost=precoding.cost[:, 0, 0],
+                arrival=precoding.arrival[:, 0, 0],
+                active=precoding.active[:, 0, 0],
+                scale=float(precoding.scale[0, 0]),
+                noise=noise,
+                rng=who.rng,
+                report={
+                    **channel_uses(who.length, self.bandwidth, self.csi.pilots_per_slot),
+                    "largest_arrival": np.float64(precoding.largest_arrival),
+                },
+                correction=Correction.of(self, grid, path_gain),
+                channel=channel,
+            )
+
         return Uplink(
             who.clients,
             who.length,
             budget,
-            medium,
+            medium_for(),
+            medium_for=medium_for if takes_reports(self) else None,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.estimate, path_gain),
         )

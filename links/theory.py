@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import exp1, j0
+from scipy.special import exp1, j0, ndtr
 from scipy.stats import binom
 
 from fl.api import Link
@@ -32,7 +32,7 @@ from links.orthogonal import OrthogonalLink
 from links.radio import noise_of
 from links.waveform import WaveformLink
 from otafl._base.arrays import FloatArray
-from otafl._base.validation import OptionError, number, real_array
+from otafl._base.validation import OptionError, integer, number, real_array
 from phy.csi import PerfectCsi
 from phy.digital import rounding_variance
 from phy.fading import Law
@@ -142,20 +142,88 @@ def weakest_client_median(num_clients: int, noise: float, power: float) -> float
     return num_clients * noise / (power * float(np.log(2)))
 
 
-def mmse_control_mse(reach: ArrayLike, noise: float) -> FloatArray:
-    """Return the smallest MSE of the sum of unit-variance symbols for known channels (Cao et al.).
+def mmse_control_mse(
+    reach: ArrayLike, noise: float, variances: ArrayLike | None = None
+) -> FloatArray:
+    """Return the smallest MSE of the sum of independent symbols for known channels (Cao et al.).
 
     Parameters
     ----------
     reach : array_like, shape [num_clients, ...]
-        sqrt(P_i) |h_i|.
+        sqrt(P_i / v_i) |h_i|.
     noise : float
         N0.
+    variances : array_like, shape [num_clients], optional
+        v_i, the variances of the clients' symbols; 1 by default.
+
+    Notes
+    -----
+    sum_i v_i (min(q_i / sqrt(eta), 1) - 1)^2 + N0 / eta, with q = reach and eta by
+    :func:`phy.power.mmse_scale`.
+
+    Examples
+    --------
+    >>> print(f"{mmse_control_mse([1.0, 2.0], 0.5, [1.0, 0.25]):.4f}")
+    0.3333
     """
     reach = np.asarray(reach, np.float64)
-    scale = np.sqrt(mmse_scale(reach, noise))
-    arrival = np.minimum(reach / scale, 1)
-    return np.square(arrival - 1).sum(axis=0) + noise / scale**2
+    known = None if variances is None else np.asarray(variances, np.float64)
+    scale = np.sqrt(mmse_scale(reach, noise, known))
+    missing = np.square(np.minimum(reach / scale, 1) - 1)
+    if known is not None:
+        missing = np.moveaxis(np.moveaxis(missing, 0, -1) * known, -1, 0)
+    return missing.sum(axis=0) + noise / scale**2
+
+
+def vote_error_probability(
+    votes_for: int, votes_against: int, snr: float, active_probability: float = 1.0
+) -> float:
+    """Return the probability that the sum of sign votes arrives with the wrong sign.
+
+    The votes of all clients on an entry, +1 or -1, arrive with equal power.
+
+    Parameters
+    ----------
+    votes_for, votes_against : int
+        How many clients vote with the majority, and how many against it.
+    snr : float
+        Received power of one vote on a real entry over the variance of the noise there,
+        rho / sigma_c^2. The ratio is the same for a resource element, rho / N0.
+    active_probability : float
+        Probability p that a client sends on a carrier, independent between clients; 1 (default)
+        without truncation, exp(-truncation) over Rayleigh fading. Where no client sends, the sign
+        is a coin toss: this holds unless the link has correction "active", which sets it to zero.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If there is no majority, or a number is out of its range.
+
+    Notes
+    -----
+    G. Zhu et al., "One-bit over-the-air aggregation for communication-efficient federated edge
+    learning", IEEE Trans. Wireless Commun. 2021: for a given number of clients that send,
+    Q(S sqrt(rho / sigma_c^2)) with S the difference of the votes that arrive. The votes that arrive
+    on either side are binomial::
+
+        P = sum_ab Bin(a; votes_for, p) Bin(b; votes_against, p) Q((a - b) sqrt(rho / sigma_c^2))
+
+    Examples
+    --------
+    >>> print(f"{vote_error_probability(2, 1, snr=1.0):.4f}")  # Q(1)
+    0.1587
+    """
+    votes_against = integer("votes_against", votes_against, least=0)
+    votes_for = integer("votes_for", votes_for, least=votes_against + 1)
+    active = number("active_probability", active_probability, least=0, most=1)
+    supporters, opponents = np.arange(votes_for + 1), np.arange(votes_against + 1)
+    wrong = ndtr((opponents - supporters[:, None]) * np.sqrt(number("snr", snr, least=0)))
+    chances = binom.pmf(supporters, votes_for, active)
+    return float(chances @ wrong @ binom.pmf(opponents, votes_against, active))
 
 
 def expected_mse(link: Link, signals: ArrayLike, gain: float = 1.0) -> float:

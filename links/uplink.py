@@ -19,6 +19,7 @@ ROUND_DOWN = 1 - 1e-6  # so that send accepts what max_gain returns
 SMALLEST, LARGEST = 1e-12, 1e12  # magnitudes of signals and gains
 PLAIN_ENERGY = (1e-20, 1e20)  # of signals that are surely within those
 LEAST_ENERGY, MOST_ENERGY = 1e-33, 1e30  # between which float32 has room for all that follows
+LEAST_VARIANCE = 1e-12  # of a client's symbols, relative to the largest
 ADDED_AT_ONCE = 1 << 16  # squares that float32 adds up to six digits
 
 
@@ -80,6 +81,9 @@ class Uplink:
         Whether the channel is one process over the whole run.
     quality : callable, optional
         Returns the mean power of each client's channel, [m]; 1 by default.
+    medium_for : callable, optional
+        Returns a medium whose power control is made for symbols of given variances [m], at most 1,
+        in place of ``medium``. By default the control does not depend on the signals.
 
     Notes
     -----
@@ -96,18 +100,45 @@ class Uplink:
         *,
         moving: bool = False,
         quality: Callable[[], FloatArray] | None = None,
+        medium_for: Callable[[FloatArray], Medium] | None = None,
     ) -> None:
         self.clients, self.length = clients, length
         self.budget = budget
         self.medium = medium
         self.moving = moving
         self._quality = quality
+        self._medium_for = medium_for
         self._unlimited = bool(np.isinf(budget[0, 0]))
 
     @property
     def quality(self) -> FloatArray:
         """[m] mean power of each client's channel as estimated, path gain included."""
         return np.ones(len(self.clients)) if self._quality is None else self._quality()
+
+    def prepared(self, signals: ArrayLike) -> Uplink:
+        """Return the uplink with its power control made for ``signals [m, d]``, whatever is sent.
+
+        Where clients report the norms of their signals, each call makes the control for the signals
+        that it is given. A client that scales its signal down once it knows its load must not
+        report again, or the control would have it amplify what it has scaled down.
+        """
+        if self._medium_for is None:
+            return self
+        medium = self._medium_of(self._checked_signals(signals))
+        return Uplink(
+            self.clients,
+            self.length,
+            self.budget,
+            medium,
+            moving=self.moving,
+            quality=self._quality,
+        )
+
+    def _medium_of(self, signals: NDArray) -> Any:
+        """Return the medium with its power control made for ``signals``."""
+        if self._medium_for is None:
+            return self.medium
+        return self._medium_for(relative_variances(signals))
 
     def energy(self, signals: ArrayLike) -> FloatArray:
         """Return the energy of ``signals [m, d]`` under each constraint at unit gain, [m, C]."""
@@ -165,7 +196,8 @@ class Uplink:
         values = self._checked_signals(signals)
         shares = None if weights is None else self._checked_weights(weights)
         gain = self._checked_gain(gain)
-        values, arrived, energy = self._within_range(values, self.medium.superpose)
+        medium = self._medium_of(values)
+        values, arrived, energy = self._within_range(values, medium.superpose)
         if math.isinf(gain):
             if energy.any():
                 raise OptionError("gain", "finite for signals that take energy", gain)
@@ -175,7 +207,7 @@ class Uplink:
         if enforce and not self._unlimited:
             self._refuse_beyond_budget(spent)
         truth = exact_sum(values)
-        received = self.medium.receive(arrived, gain, spent, shares)
+        received = medium.receive(arrived, gain, spent, shares)
         nmse = np.asarray(_relative_error(received.total, truth))
         return Reception(
             total=received.total.astype(values.dtype, copy=False),
@@ -186,7 +218,8 @@ class Uplink:
     def _energy(self, signals: ArrayLike) -> FloatArray:
         """Return the energy at unit gain, [m, L]."""
         values = self._checked_signals(signals)
-        return self._within_range(values, lambda each: (None, self.medium.energy(each)))[2]
+        medium = self._medium_of(values)
+        return self._within_range(values, lambda each: (None, medium.energy(each)))[2]
 
     def _within_range(self, signals: NDArray, work: Any) -> tuple[NDArray, Any, FloatArray]:
         """Do ``work`` on signals of a magnitude that float32 can square.
@@ -274,6 +307,23 @@ class Uplink:
         if not np.isfinite(values).all() or (values < 0).any() or not values.any():
             raise OptionError("weights", "finite, >= 0 and not all zero", weights)
         return values / values.sum()
+
+
+def relative_variances(signals: NDArray) -> FloatArray:
+    """Return ||s_i||^2 / max_j ||s_j||^2 of ``signals [m, d]``, [m].
+
+    Those of signals that are not zero are at least 1e-12, for float32; all are 1 where no signal
+    has a finite norm above zero.
+
+    >>> relative_variances(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.5], [1e-9, 0.0]])).tolist()
+    [1.0, 0.0, 0.25, 1e-12]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        energies = np.array([squared_norm(np.ascontiguousarray(vector)) for vector in signals])
+    largest = energies.max()
+    if not 0 < largest < math.inf:
+        return np.ones(len(signals))
+    return np.where(energies > 0, np.maximum(energies / largest, LEAST_VARIANCE), 0.0)
 
 
 def exact_sum(signals: NDArray) -> NDArray:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from links import faded, radio
 from links.uplink import Received, Uplink
+from otafl._base.added import added
 from otafl._base.arrays import ComplexArray, FloatArray, Rng
 from otafl._base.names import options
 from otafl._base.validation import OptionError, Scalars, assign, boolean, integer
@@ -81,8 +82,13 @@ class WaveformLink(radio.BaseLink):
         is active: a ratio estimator, biased when weights and data differ between clients.
     control : {"inversion", "mmse"}
         Channel inversion, or MMSE power control, which accepts misalignment on weak channels in
-        return for less noise and does not truncate; optimal for symbols with unit variance after
-        the gain, the same for all clients (see :mod:`phy.power`).
+        return for less noise and does not truncate; optimal for symbols whose largest variance
+        over the clients is 1 after the gain (see :mod:`phy.power`).
+    variances : {"equal", "reported"}
+        What MMSE control knows of the variances of the clients' symbols. "equal" (default): they
+        are the same. "reported": each client reports the norm of its signal, one number, and the
+        variances are in the ratio of the squared norms. A client with a small signal may then
+        amplify it more, and its misalignment counts less.
     budget : {"symbol", "round"}
         How a client's ``power`` P is limited. "symbol": P/L in each of the L OFDM symbols
         (stricter); "round": P over the whole round.
@@ -130,6 +136,7 @@ class WaveformLink(radio.BaseLink):
     truncation: float = 0.05
     correction: str = "none"
     control: str = "inversion"
+    variances: str = added("0.3", default="equal", earlier="equal")
     budget: str = "symbol"
     engine: str = "fast"
     interleaver_seed: int | None = 0
@@ -192,23 +199,27 @@ class WaveformLink(radio.BaseLink):
         if self.csi_through_faults:
             observed = samples.observed_through_hardware(observed, channel, who.rng)
         channel = channel._replace(estimate=self.csi.estimate(observed, who.rng))
-        precoding = faded.precode(self, who, channel, path_gain, noise)
-        medium = SampledMedium(
-            packing=packing,
-            channel=channel,
-            precoding=precoding,
-            samples=samples,
-            amplitude=_of_data(precoding.amplitude(channel.estimate), packing),
-            correction=faded.Correction.of(self, self.grid.without_pilots, path_gain),
-            noise=noise,
-            rng=who.rng,
-            pilot_symbols=channel.estimate.shape[1] * self.csi.pilots_per_slot,
-        )
+
+        def medium_for(variances: FloatArray | None = None) -> SampledMedium:
+            precoding = faded.precode(self, who, channel, path_gain, noise, variances)
+            return SampledMedium(
+                packing=packing,
+                channel=channel,
+                precoding=precoding,
+                samples=samples,
+                amplitude=_of_data(precoding.amplitude(channel.estimate), packing),
+                correction=faded.Correction.of(self, self.grid.without_pilots, path_gain),
+                noise=noise,
+                rng=who.rng,
+                pilot_symbols=channel.estimate.shape[1] * self.csi.pilots_per_slot,
+            )
+
         return Uplink(
             who.clients,
             who.length,
             budget,
-            medium,
+            medium_for(),
+            medium_for=medium_for if faded.takes_reports(self) else None,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.estimate, path_gain),
         )

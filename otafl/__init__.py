@@ -39,12 +39,13 @@ _PUBLIC = {
     "links.radio": "noise_of",
     "links.theory": "expected_mse",
     "fl": """
-        Acpc Algorithm Asked BestChannels Broadcast Chosen Classifier ClippedFedAvg Cotaf Dataset
-        Deadline Diminishing DivergenceWarning Downlink Epochs Everyone FedAvg FedNova History Link
-        LogisticRegression METRICS Metric Mlp Model Outcome Participation Plan Population Privacy
-        Problem ProportionalFair Quadratic QuadraticProblem RandomClients Reception Round
-        RoundRobin Sgd UniformSteps Uplink load_dataset partition_by_label partition_dirichlet
-        partition_unbalanced quadratic_problem standardise train train_together zcdp_epsilon
+        Acpc Algorithm Asked BestChannels Broadcast Chosen Classifier ClippedFedAvg Cotaf
+        Dataset Deadline Diminishing DivergenceWarning Downlink Epochs Everyone FedAvg FedNova
+        History Link LogisticRegression METRICS Metric Mlp Model Outcome Participation Plan
+        Population Privacy Problem ProportionalFair Quadratic QuadraticProblem RandomClients
+        Reception Round RoundRobin Sgd SignVote UniformSteps Uplink load_dataset
+        partition_by_label partition_dirichlet partition_unbalanced quadratic_problem
+        standardise train train_together zcdp_epsilon
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",
     "figures.general": "plot",

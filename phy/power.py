@@ -6,11 +6,11 @@ y = gain sum_i sqrt(path_gain_i) h_i b_i s_i + n and divides by gain and by its 
 - Inversion with truncation: b = 1 / (sqrt(path_gain) h^) where |h^|^2 > truncation, else 0; the
   server's scale is 1. G. Zhu, Y. Wang and K. Huang, "Broadband analog aggregation for low-latency
   federated edge learning", IEEE Trans. Wireless Commun. 19(1), 2020 (truncated channel inversion).
-- MMSE: b = sqrt(p) e^{-j arg h^}, p = min(P, eta / (path_gain |h^|^2)), the server's scale is
-  sqrt(eta), with eta minimising the mean square error of the sum of symbols that have unit variance
-  at gain 1. X. Cao, G. Zhu, J. Xu and K. Huang, "Optimized power control for over-the-air
-  computation in fading channels", IEEE Trans. Wireless Commun. 19(11), 2020 (the threshold-based
-  policy for static channels).
+- MMSE: b = sqrt(p) e^{-j arg h^}, p = min(P / v, eta / (path_gain |h^|^2)), the server's scale is
+  sqrt(eta), with eta minimising the mean square error of the sum of symbols that have variance v at
+  gain 1. X. Cao, G. Zhu, J. Xu and K. Huang, "Optimized power control for over-the-air computation
+  in fading channels", IEEE Trans. Wireless Commun. 19(11), 2020 (the threshold-based policy for
+  static channels, where all v are 1).
 """
 
 from __future__ import annotations
@@ -112,6 +112,7 @@ def mmse(
     path_gain: FloatArray,
     element_power: FloatArray,
     noise: float,
+    variances: FloatArray | None = None,
 ) -> Precoding:
     """Return the optimal static power control of every carrier by itself.
 
@@ -123,14 +124,23 @@ def mmse(
         The budget of one resource element.
     noise : float
         N0, the complex noise variance of a resource element.
+    variances : ndarray of float, shape [num_clients], optional
+        v_i, the variances of the clients' symbols at gain 1; 1 by default. A client with 0 has
+        nothing to send, and plays no part.
     """
     strength, active = _active(estimate, truncation=0.0)
     gains = strength * path_gain[:, None, None]
-    reach = np.sqrt(element_power[:, None, None] * gains) * active  # sqrt(P_i) |h_i|
-    eta = mmse_scale(reach, noise)
+    if variances is None:
+        most = element_power[:, None, None]
+    else:
+        most = np.zeros(len(variances))
+        np.divide(element_power, variances, out=most, where=variances > 0)
+        most = most[:, None, None]
+    reach = np.sqrt(most * gains) * active  # sqrt(P_i / v_i) |h_i|
+    eta = mmse_scale(reach, noise, variances)
 
     wanted = np.divide(eta, gains, out=np.zeros_like(gains), where=active)
-    power = np.minimum(element_power[:, None, None], wanted)
+    power = np.minimum(most, wanted)
     amplitude = np.sqrt(power * path_gain[:, None, None] / eta).astype(np.float32)
     arrival: NDArray
     if estimate is response:
@@ -159,25 +169,45 @@ def active_probability(
     return np.where(variance > 1e-9, tail, np.greater(law.specular, truncation).astype(np.float64))
 
 
-def mmse_scale(reach: FloatArray, noise: float) -> FloatArray:
-    r"""Return eta*, the optimal scale of Cao et al.
+def mmse_scale(reach: FloatArray, noise: float, variances: FloatArray | None = None) -> FloatArray:
+    r"""Return eta*, the optimal scale of Cao et al., for symbols of any variance.
 
     Parameters
     ----------
     reach : ndarray of float, shape [num_clients, ...]
-        sqrt(P_i) |h_i|. A client that cannot reach the server (zero) plays no part; where none
-        can, the scale is 1.
+        sqrt(P_i / v_i) |h_i|. A client that cannot reach the server (zero) plays no part; where
+        none can, the scale is 1.
     noise : float
         N0.
+    variances : ndarray of float, shape [num_clients], optional
+        v_i, the variances of the clients' symbols; 1 by default.
 
     Notes
     -----
-    With q = reach ascending, eta_k = ((N0 + sum_{i<=k} q_i^2) / sum_{i<=k} q_i)^2 and
-    eta* = min_k eta_k.
+    The error of the sum, sum_i v_i (min(q_i / sqrt(eta), 1) - 1)^2 + N0 / eta with q = reach, is
+    smallest at eta* = min_k eta_k. With q ascending::
+
+        eta_k = ((N0 + sum_{i<=k} v_i q_i^2) / sum_{i<=k} v_i q_i)^2
+
+    Each eta_k is the minimum of the error in which the k clients of least reach, and no others,
+    send with full power.
+
+    Examples
+    --------
+    Two clients, the second with a quarter of the variance and so with twice the reach:
+
+    >>> float(mmse_scale(np.array([1.0, 2.0]), 0.5, np.array([1.0, 0.25])))
+    2.25
     """
-    ordered = np.sort(reach, axis=0)
-    total = np.cumsum(ordered, axis=0)
-    power = np.cumsum(ordered**2, axis=0)
+    if variances is None:
+        ordered = np.sort(reach, axis=0)
+        total = np.cumsum(ordered, axis=0)
+        power = np.cumsum(ordered**2, axis=0)
+    else:
+        order = np.argsort(reach, axis=0)
+        ordered = np.take_along_axis(reach, order, axis=0)
+        total = np.cumsum(variances[order] * ordered, axis=0)
+        power = np.cumsum(variances[order] * ordered**2, axis=0)
     ratio = np.divide(noise + power, total, out=np.full(total.shape, np.inf), where=total > 0)
     best = ratio.min(axis=0) ** 2
     return np.where(np.isfinite(best), best, 1.0)

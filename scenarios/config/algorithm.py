@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Algorithm, ClippedFedAvg, Cotaf, FedAvg, FedNova
+from fl import Acpc, Algorithm, ClippedFedAvg, Cotaf, FedAvg, FedNova, SignVote
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import TABLES, field_type
 from scenarios.config.tables import Choice
@@ -16,7 +16,8 @@ TABLES[Algorithm] = Choice(ALGORITHMS)
 ALGORITHM: Any = field_type(TABLES[Algorithm])
 
 ALGORITHMS.add("acpc", Acpc)
-ALGORITHMS.add("clipped_fedavg", ClippedFedAvg)
+ALGORITHMS.add("clipped-fedavg", ClippedFedAvg)
 ALGORITHMS.add("cotaf", Cotaf)
 ALGORITHMS.add("fedavg", FedAvg)
 ALGORITHMS.add("fednova", FedNova)
+ALGORITHMS.add("sign-vote", SignVote)

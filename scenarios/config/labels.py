@@ -94,6 +94,7 @@ LABELS = {
     "server_step": Label("server step"),
     "sends": Label("what clients send", symbol="sends"),
     "clip": Label("clipping norm", symbol="$C$"),
+    "error_feedback": Label("error feedback"),
     # training
     "rounds": Label("rounds", symbol="$T$"),
     "rate": Label("learning rate", symbol=r"$\eta$"),
@@ -127,6 +128,7 @@ LABELS = {
     "truncation": Label("truncation threshold", symbol="$g$"),
     "correction": Label("correction", symbol="correction:"),
     "control": Label("power control", symbol="control:"),
+    "variances": Label("variances in power control", symbol="variances:"),
     "budget": Label("scope of the power limit", symbol="limit per"),
     "engine": Label("engine", symbol="engine:"),
     "interleaver_seed": Label("interleaver"),

@@ -156,6 +156,51 @@ def optimal_control(rng: np.random.Generator) -> Iterator[Claim]:
 
 
 @ORACLES.law(
+    "power control for unequal variances",
+    r"\eta^* = \min_k \left(\frac{N_0 + \sum_{i \le k} v_i q_i^2}"
+    r"{\sum_{i \le k} v_i q_i}\right)^2, \quad q_i = \sqrt{P_i / v_i}\, |h_i|",
+)
+def unequal_control(rng: np.random.Generator) -> Iterator[Claim]:
+    """Mean squared error where clients report the norms of their signals."""
+    realisations, variances = 4000, np.array([1.0, 0.5, 0.2, 0.05, 0.01])
+    link = FadingLink(fading=Rayleigh(), snr_db=0.0, control="mmse", variances="reported")
+    signs = rng.choice([-1.0, 1.0], size=(realisations, 5, 2))
+    signals = signs * np.sqrt(variances / 2)[:, None]
+
+    def round_of(uplink: Uplink, number: int) -> tuple[NDArray, NDArray]:
+        total = uplink.send(signals[number], 1.0).total
+        return total, np.abs(uplink.medium.channel.response[:, 0, 0])
+
+    received, strength = realise(link, 5, 2, generators(rng, realisations), round_of)
+    squared = np.square(received - signals.sum(axis=1)).sum(axis=1)
+    reach = strength.T / np.sqrt(variances)[:, None]
+    expected = theory.mmse_control_mse(reach, noise=2.0, variances=variances)
+    what = "K = 5, variances 1 to 0.01: MSE of the sum over that of theory"
+    yield mean_is(what, 1 + (squared - expected) / expected.mean(), 1.0)
+
+
+@ORACLES.law(
+    "sign votes",
+    r"P = \sum_{a,b} \binom{n_+}{a} \binom{n_-}{b} p^{a+b} (1-p)^{n_+ + n_- - a - b}\,"
+    r"Q\!\left((a - b) \sqrt{2 \rho / N_0}\right)",
+)
+def sign_votes(rng: np.random.Generator) -> Iterator[Claim]:
+    """Share of majorities that arrive with the wrong sign."""
+    for ayes, noes in ((3, 2), (5, 2)):
+        votes = np.repeat([1.0, -1.0], [ayes, noes])[:, None] * np.ones(40_000)
+        uplink = GaussianLink(snr_db=0.0).open(ayes + noes, 40_000, rng)
+        wrong = uplink.send(votes, 0.5, enforce=False).total < 0
+        expected = theory.vote_error_probability(ayes, noes, snr=0.25)
+        yield share_is(f"{ayes} votes against {noes}, -6 dB per vote: wrong", wrong, expected)
+    g, realisations = 0.5, 6000
+    link = OfdmLink(grid=ONE_ELEMENT, fading=Rayleigh(), truncation=g, snr_db=0.0)
+    signals = np.broadcast_to(np.array([[1.0], [1.0], [1.0], [-1.0]]), (realisations, 4, 2))
+    wrong = sums(link, signals, 1.0, generators(rng, realisations))[:, 0] < 0
+    expected = theory.vote_error_probability(3, 1, 1.0, np.exp(-g))
+    yield share_is("3 votes against 1, 0 dB, truncated at g = 0.5: wrong", wrong, expected)
+
+
+@ORACLES.law(
     "pilots",
     r"E|e|^2 = \frac{1}{n\,\mathrm{SNR}}, \quad \text{times } L/N \text{ if } L \text{ of } N"
     r"\text{ taps are kept}",

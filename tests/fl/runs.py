@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
+from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova, Sgd, SignVote, UniformSteps
 
 ALGORITHMS = {
     "acpc": Acpc(),
@@ -15,6 +15,8 @@ ALGORITHMS = {
     "cotaf": Cotaf(),
     "fedavg": FedAvg(),
     "fednova": FedNova(),
+    "sign votes": SignVote(),
+    "sign votes, error feedback": SignVote(error_feedback=True),
 }
 OPTIONS = {"steps": UniformSteps(1, 6), "sgd": Sgd(0.5, 10), "seed": 3}
 

@@ -147,6 +147,21 @@ def test_acpc_holds_every_symbol(budget, rng):
     assert scaled_down > 0
 
 
+@pytest.mark.parametrize("kind", [FadingLink, OfdmLink])
+def test_acpc_scales_down_within_its_budgets_under_reported_variances(kind, rng):
+    """A client that scales its signal down does not report again, or it would amplify it more."""
+    link = kind(entry_snr_db=10.0, control="mmse", variances="reported", power=[0.5, 1.0, 2.0, 0.1])
+    data = blobs(rng)
+    shards = partition_by_label(data.y_train, 4, 2, rng)
+    history = train(
+        Acpc(G=0.1, tau_max=3), link, Problem(None, data, shards), rounds=5, sgd=Sgd(0.5, 10)
+    )
+    assert history.num_rounds == 5
+    assert history["scaled_down"].any()
+    assert (history["load"] <= 1 + 1e-5).all()
+    assert (history["load"][history["scaled_down"]] > 0.999).all()
+
+
 def test_acpc_leaves_silent_clients_out(rng):
     """A client that cannot send at all does not lower the gain of the others."""
     data = blobs(rng)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from fl import Algorithm, Cotaf, Outcome, Plan, Round, train
-from links import IdealLink
+from fl.algorithm import prepared
+from fl.chosen_uplink import ChosenUplink
+from links import FadingLink, IdealLink
 from tests.fl.runs import OPTIONS
+from tests.links.fixed import FixedFading
 
 
 @pytest.mark.parametrize("steps", [[0, 1], [1.5, 2.0], 3])
@@ -29,6 +33,18 @@ def test_all_clients_take_part_by_default():
     assert not current.state
     assert not current.device_state
     assert Cotaf().plan(current).steps.tolist() == [1, 2, 3]
+
+
+def test_uplinks_are_prepared_for_signals_if_they_can_be(rng):
+    """Also behind a selection, in which client 1 of 3 is silent."""
+    link = FadingLink(fading=FixedFading([[1.0], [1.0], [0.1]]), control="mmse", snr_db=0.0)
+    chosen = ChosenUplink(replace(link, variances="reported").open(3, 2, rng), np.array([0, 2]))
+    whole, half = np.ones((2, 2)), np.array([[1.0, 1.0], [0.5, 0.5]])
+    energy = chosen.energy(whole)
+    np.testing.assert_allclose(chosen.energy(half), energy, rtol=1e-6)
+    np.testing.assert_allclose(prepared(chosen, whole).energy(half), energy * [[1], [0.25]], 1e-6)
+    plain = object()
+    assert prepared(plain, whole) is plain
 
 
 class Halves(Algorithm):

@@ -20,6 +20,7 @@ LINKS = {
     "fading": FadingLink(snr_db=10.0, truncation=0.3),
     "ofdm": OfdmLink(entry_snr_db=10.0, csi=PilotCsi(snr_db=20.0, num_pilots=2)),
     "ofdm, mmse": OfdmLink(entry_snr_db=10.0, control="mmse"),
+    "ofdm, reported": OfdmLink(entry_snr_db=10.0, control="mmse", variances="reported"),
     "ofdm, moving": OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0), correction="active"),
     "waveform": WaveformLink(
         entry_snr_db=10.0,
@@ -58,6 +59,7 @@ EVERY_ROUND = (
     "gain",
     "nmse",
     "received_snr_db",
+    "vote_error_rate",
     "airtime",
     "downlink_nmse",
     "downlink_airtime",
@@ -84,5 +86,6 @@ def test_every_algorithm_over_every_link(algorithm, link, problem):
         assert np.isfinite(history[name]).all(), name
     if algorithm != "fedavg":
         assert (history["load"] <= 1 + 1e-5).all()
+    assert np.isnan(history["vote_error_rate"]).all() == (not algorithm.startswith("sign votes"))
     over_the_air = link not in ("ideal", "orthogonal")
     assert np.isnan(history["received_snr_db"]).all() == (not over_the_air)

@@ -9,8 +9,9 @@ import pytest
 
 from links import FadingLink, OfdmLink, WaveformLink
 from links.faded import Correction
-from phy import PilotCsi, Rayleigh
+from phy import OfdmGrid, PilotCsi, Rayleigh, Tdl
 from tests.links.fixed import SIGNALS, TWO, FixedFading, relative, unit_noise
+from tests.links.test_waveform import EVERY_IMPAIRMENT
 
 
 @pytest.mark.parametrize("link", [FadingLink, OfdmLink, WaveformLink])
@@ -26,6 +27,7 @@ from tests.links.fixed import SIGNALS, TWO, FixedFading, relative, unit_noise
         ),
         ({"correction": "Active"}, "^correction must be .*, got 'Active'; did you mean 'active'"),
         ({"control": "zf"}, "^control must be one of 'inversion', 'mmse', got 'zf'"),
+        ({"variances": "known"}, "^variances must be one of 'equal', 'reported', got 'known'"),
         (
             {"fading": Rayleigh},
             "^fading must be an instance of .* such as Rayleigh.*, got <class",
@@ -171,6 +173,116 @@ def test_the_optimal_control_trades_alignment_for_noise_by_hand():
     np.testing.assert_allclose(received.total, expected, rtol=1e-5)
     power = np.square(0.2 * signals).sum() / 4  # |h| sqrt(p) = 1
     assert received.diagnostics["received_snr_db"] == pytest.approx(10 * np.log10(power), rel=1e-5)
+
+
+OPTIMAL = [
+    FadingLink(snr_db=10.0, control="mmse"),
+    OfdmLink(entry_snr_db=10.0, control="mmse", fading=Tdl("A", speed=20.0), csi=PilotCsi()),
+    OfdmLink(entry_snr_db=10.0, control="mmse", budget="round", path_gain=[0.1, 1.0, 5.0]),
+    OfdmLink(entry_snr_db=10.0, control="mmse", engine="sionna"),
+    WaveformLink(entry_snr_db=10.0, control="mmse"),
+]
+
+
+@pytest.mark.parametrize("link", OPTIMAL, ids=str)
+def test_reports_of_equal_norms_change_nothing(link, rng):
+    signs = rng.choice([-1.0, 1.0], size=(3, 901))
+    signals = (signs * rng.standard_normal(901)).astype(np.float32)
+    seed = int(rng.integers(2**32))
+    results = []
+    for variances in ("equal", "reported"):
+        uplink = replace(link, variances=variances).open(3, 901, np.random.default_rng(seed))
+        gain = uplink.max_gain(signals)
+        results.append((gain, uplink.energy(signals), uplink.send(signals, gain)))
+    (gain, energy, sent), (same_gain, same_energy, same_sent) = results
+    assert gain == same_gain
+    np.testing.assert_array_equal(energy, same_energy)
+    np.testing.assert_array_equal(sent.total, same_sent.total)
+    np.testing.assert_array_equal(sent.energy, same_sent.energy)
+
+
+@pytest.mark.parametrize("link", OPTIMAL, ids=str)
+def test_reported_norms_keep_every_budget_and_lessen_the_error(link, rng):
+    """What a client does follows from ratios of norms, so a common factor changes nothing."""
+    signals = rng.standard_normal((3, 901)).astype(np.float32) * np.float32([[1.0], [0.1], [0.02]])
+    seed = int(rng.integers(2**32))
+    uplink = replace(link, variances="reported").open(3, 901, np.random.default_rng(seed))
+    gain = uplink.max_gain(signals)
+    sent = uplink.send(signals, gain)
+    budget = np.broadcast_to(uplink.budget, uplink.energy(signals).shape)
+    spent = gain**2 * uplink.energy(signals)
+    assert (spent <= budget * (1 + 1e-5)).all()
+    assert (spent / budget).max() > 0.999
+    np.testing.assert_allclose(uplink.energy(4 * signals), 16 * uplink.energy(signals), rtol=1e-6)
+    equal = link.open(3, 901, np.random.default_rng(seed))
+    weak_share = sent.energy[1:].sum() / sent.energy.sum()
+    other = equal.send(signals, equal.max_gain(signals))
+    assert weak_share > other.energy[1:].sum() / other.energy.sum()
+
+
+@pytest.mark.parametrize("link", OPTIMAL, ids=str)
+def test_clients_without_a_signal_report_zero_and_take_no_part(link, rng):
+    link = replace(link, variances="reported", path_gain=1.0)
+    signals = rng.standard_normal((3, 901)).astype(np.float32)
+    signals[1] = 0
+    uplink = link.open(3, 901, rng)
+    sent = uplink.send(signals, uplink.max_gain(signals))
+    assert np.isfinite(sent.total).all()
+    np.testing.assert_array_equal(sent.energy[1], 0)
+    assert (sent.energy[[0, 2]].sum(axis=1) > 0).all()
+    nothing = uplink.send(0 * signals, uplink.max_gain(0 * signals))
+    np.testing.assert_array_equal(nothing.total, 0)
+
+
+@pytest.mark.parametrize("link", OPTIMAL, ids=str)
+def test_one_client_has_nothing_to_compare_its_norm_with(link, rng):
+    link, seed = replace(link, path_gain=1.0), int(rng.integers(2**32))
+    signals = 1e-3 * rng.standard_normal((1, 901)).astype(np.float32)
+    totals = []
+    for variances in ("equal", "reported"):
+        uplink = replace(link, variances=variances).open(1, 901, np.random.default_rng(seed))
+        totals.append(uplink.send(signals, uplink.max_gain(signals)).total)
+    np.testing.assert_array_equal(*totals)
+
+
+@pytest.mark.parametrize("link", OPTIMAL, ids=str)
+def test_a_prepared_uplink_keeps_its_control(link, rng):
+    """A client that sends half of what it reported takes a quarter of the energy."""
+    signals = rng.standard_normal((3, 901)).astype(np.float32) * np.float32([[1.0], [0.3], [0.02]])
+    uplink = replace(link, variances="reported").open(3, 901, rng)
+    prepared = uplink.prepared(signals)
+    energy, less = prepared.energy(signals), signals * np.float32([[1.0], [0.5], [1.0]])
+    np.testing.assert_array_equal(energy, uplink.energy(signals))
+    np.testing.assert_allclose(prepared.energy(less), energy * [[1], [0.25], [1]], rtol=1e-5)
+    np.testing.assert_array_equal(prepared.quality, uplink.quality)
+    same = link.open(3, 901, rng)
+    assert same.prepared(signals) is same
+
+
+def test_a_client_that_reports_half_of_its_norm_amplifies_it_twice_as_much():
+    """If its channel is so weak that it sends with full power, and it has not reported before."""
+    link = FadingLink(
+        fading=FixedFading([[1.0], [0.1]]), snr_db=0.0, control="mmse", variances="reported"
+    )
+    uplink = link.open(2, 2, np.random.default_rng(1))
+    whole, half = np.ones((2, 2)), np.array([[1.0, 1.0], [0.5, 0.5]])
+    np.testing.assert_allclose(uplink.energy(half), uplink.energy(whole), rtol=1e-6)
+    fixed = uplink.prepared(whole)
+    np.testing.assert_allclose(fixed.energy(half), uplink.energy(whole) * [[1], [0.25]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("pilots", [0, 2])
+def test_reported_norms_through_every_impairment(pilots, rng):
+    grid = OfdmGrid(fft_size=64, cp_length=32, guards=(5, 4), pilots=pilots)
+    link = WaveformLink(
+        grid=grid, entry_snr_db=10.0, control="mmse", variances="reported", **EVERY_IMPAIRMENT
+    )
+    signals = rng.standard_normal((3, 501)).astype(np.float32) * np.float32([[1.0], [0.1], [0.0]])
+    uplink = link.open(3, 501, rng)
+    sent = uplink.send(signals, uplink.max_gain(signals))
+    assert np.isfinite(sent.total).all()
+    assert (sent.energy <= uplink.budget * (1 + 1e-5)).all()
+    np.testing.assert_array_equal(sent.energy[2], 0)
 
 
 @pytest.mark.parametrize("link", [FadingLink, OfdmLink, WaveformLink])

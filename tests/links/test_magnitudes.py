@@ -43,6 +43,7 @@ LINKS = {
     "orthogonal": OrthogonalLink(power=POWER),
     "ofdm": OfdmLink(power=POWER),
     "ofdm, mmse": OfdmLink(power=POWER, control="mmse"),
+    "ofdm, mmse, reported": OfdmLink(power=POWER, control="mmse", variances="reported"),
     "ofdm, noisy": OfdmLink(power=POWER, csi=NoisyCsi(0.1), correction="active"),
     "ofdm, moving": OfdmLink(power=POWER, fading=Tdl("A", speed=10.0)),
     "ofdm, sionna": OfdmLink(power=POWER, engine="sionna"),
@@ -194,11 +195,15 @@ def checked(link, size, power, path_gain):
 
 
 @pytest.mark.parametrize("link", [OfdmLink, WaveformLink])
-@pytest.mark.parametrize("control", ["inversion", "mmse"])
+@pytest.mark.parametrize("control", ["inversion", "mmse", "mmse, reported"])
 @pytest.mark.parametrize("path_gain", [1e-12, 1.0, 1e6])
 def test_extremes_of_everything_together_are_right_or_refused(link, control, path_gain):
+    if control == "mmse, reported":
+        chosen = link(control="mmse", variances="reported", truncation=0.0)
+    else:
+        chosen = link(control=control, truncation=0.0)
     accepted = [
-        checked(link(control=control, truncation=0.0), size, power, path_gain)
+        checked(chosen, size, power, path_gain)
         for size in (1e-12, 1e-11, 1e-7, 1.0, 1e7, 1e11, 1e12)
         for power in (1e-12, 1e-7, 1.0, 1e7, 1e12)
     ]

@@ -66,6 +66,7 @@ faded = {
     "truncation": st.sampled_from([0.0, 1e-3, 0.1, 1.0, 100.0]),
     "correction": st.sampled_from(["none", "active", "expected"]),
     "control": st.sampled_from(["inversion", "mmse"]),
+    "variances": st.sampled_from(["equal", "reported"]),
 }
 impairments = st.lists(
     st.sampled_from(
@@ -179,6 +180,7 @@ def test_a_client_that_scales_down_by_its_load_fits():
     def check(link, signals, seed):
         nonlocal accepted
         uplink = link.open(CLIENTS, signals.shape[1], np.random.default_rng(seed))
+        uplink = uplink.prepared(signals)  # reports come before anyone scales down
         gain = largest_gain(uplink, signals)
         if gain is None or 10 * gain > 1e12:
             return

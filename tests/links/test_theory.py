@@ -159,6 +159,39 @@ def test_moving_ofdm_links_have_a_closed_form_and_it_is_that_of_static_ones():
     assert theory.expected_mse(waveform, vectors) == theory.expected_mse(still, vectors)
 
 
+@pytest.mark.parametrize(
+    ("votes", "snr", "active", "expected"),
+    [
+        ((1, 0), 0.25, 1.0, 0.30853754),  # Q(1/2)
+        ((4, 1), 0.25, 1.0, 0.06680720),  # Q(3/2)
+        ((5, 2), 0.0, 1.0, 0.5),
+        ((2, 1), 1e9, 1.0, 0.0),
+        ((5, 2), 1.0, 0.0, 0.5),
+        # all subsets of active clients, written out, with p = exp(-0.5) and exp(-0.2)
+        ((3, 1), 1.0, 0.60653066, 0.19495923),
+        ((3, 1), 4.0, 0.60653066, 0.14204632),
+        ((2, 0), 1.0, 0.81873075, 0.07877142),
+        ((5, 0), 0.25, 0.60653066, 0.09234222),
+    ],
+)
+def test_vote_errors_in_numbers(votes, snr, active, expected):
+    assert theory.vote_error_probability(*votes, snr, active) == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((2, 2, 1.0), "^votes_for must be .* 3"),
+        ((2, -1, 1.0), "^votes_against must be"),
+        ((2, 1, -1.0), "^snr must be"),
+        ((2, 1, 1.0, 1.5), "^active_probability must be"),
+    ],
+)
+def test_votes_without_a_majority_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        theory.vote_error_probability(*arguments)
+
+
 def test_in_numbers():
     """Independent of the code's own constants."""
     ones = np.ones((3, 10))
@@ -168,6 +201,12 @@ def test_in_numbers():
     # p = exp(-0.2): (1-p) p sum ||s||^2 + ||(1-p) sum s||^2 + 10 * 0.1
     link = OfdmLink(fading=Rayleigh(), truncation=0.2)
     assert theory.expected_mse(link, ones) == pytest.approx(8.40958980, rel=1e-8)
+    # scale 1.5, factors 2/3 and 1: (1/3)^2 + 0.5 / 2.25; taken for equal, scale 1.25, both 0.8
+    assert theory.mmse_control_mse([1.0, 2.0], 0.5, [1.0, 0.25]) == pytest.approx(1 / 3)
+    assert theory.mmse_control_mse([1.0, 1.0], 0.5) == pytest.approx(2 * 0.04 + 0.32)
+    pair = theory.mmse_control_mse([[1.0, 3.0], [2.0, 6.0]], 0.5, [1.0, 0.25])
+    # twice: reach 3 and 6: eta = (9.5 / 3)^2, factors 18/19 and 1
+    np.testing.assert_allclose(pair, [1 / 3, 1 / 361 + 0.5 * (6 / 19) ** 2])
     assert theory.inversion_cost(0.1) == pytest.approx(1.8229239584)
     assert theory.jakes(100.0, 1e-3) == pytest.approx(0.9037, abs=1e-4)
     assert theory.weakest_client_median(4, 0.2, 3.0) == pytest.approx(0.384719, rel=1e-5)

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
-from links.uplink import ADDED_AT_ONCE, Received, Uplink, exact_sum, squared_norm
+from links.uplink import (
+    ADDED_AT_ONCE,
+    Received,
+    Uplink,
+    exact_sum,
+    relative_variances,
+    squared_norm,
+)
 from phy import NoFading, OfdmGrid, Rayleigh
 
 EVERY = [
@@ -202,3 +209,13 @@ def test_a_round_that_cannot_be_opened_draws_nothing(link, rng):
         with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be a scalar or one value"):
             link(**wrong).open(3, 10, rng)
     assert rng.bit_generator.state == state
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_relative_variances_of_signals(dtype):
+    signals = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.5], [1e-8, 0.0]], dtype)
+    np.testing.assert_allclose(relative_variances(signals), [1, 0, 0.25, 1e-12], rtol=1e-6)
+    np.testing.assert_allclose(relative_variances(1e11 * signals[:3]), [1, 0, 0.25], rtol=1e-6)
+    np.testing.assert_array_equal(relative_variances(0 * signals), 1)
+    for bad in (np.nan, np.inf):  # which the uplink refuses by name
+        np.testing.assert_array_equal(relative_variances(np.array([[1, bad], [1, 0]], dtype)), 1)

@@ -99,6 +99,88 @@ def test_optimal_control_by_hand():
     np.testing.assert_allclose(precoding.cost.ravel(), [1, 0.25])
 
 
+def variance_mse(reach, eta, noise, variances):
+    missing = np.square(np.minimum(reach / np.sqrt(eta), 1) - 1)
+    return (variances.reshape(-1, *[1] * (missing.ndim - 1)) * missing).sum(axis=0) + noise / eta
+
+
+def test_optimal_control_of_unequal_variances_is_never_worse_than_a_search(rng):
+    for _ in range(300):
+        clients = int(rng.integers(1, 12))
+        variances = 10.0 ** rng.uniform(-4, 0, clients)
+        strength = np.abs(complex_normal(rng, (clients,))) * rng.uniform(0.2, 3, clients)
+        reach, noise = strength / np.sqrt(variances), float(rng.exponential(1.0))
+        eta = mmse_scale(reach, noise, variances)
+        best = float(variance_mse(reach, eta, noise, variances))
+        grid = np.geomspace(1e-4, 1e6, 4000)
+        searched = variance_mse(reach[:, None], grid, noise, variances)
+        assert best <= searched.min() * (1 + 1e-9)
+
+
+def test_knowing_the_variances_is_never_worse_than_taking_them_for_equal(rng):
+    """With relative variances of at most 1, whatever the channels: both rules send within P."""
+    strictly = 0
+    for _ in range(300):
+        clients = int(rng.integers(1, 12))
+        variances = 10.0 ** rng.uniform(-3, 0, clients)
+        variances /= variances.max()
+        reach = np.abs(complex_normal(rng, (clients,))) * rng.uniform(0.2, 3, clients)
+        noise = float(rng.exponential(1.0))
+        unequal = reach / np.sqrt(variances)
+        known = variance_mse(unequal, mmse_scale(unequal, noise, variances), noise, variances)
+        taken = variance_mse(reach, mmse_scale(reach, noise), noise, variances)
+        assert known <= taken * (1 + 1e-9)
+        strictly += known < 0.99 * taken
+    assert strictly > 50
+
+
+def test_optimal_control_of_unequal_variances_by_hand():
+    """q = (1, 2): eta_1 = 1.5^2 = 2.25 and eta_2 = (2.5 / 1.5)^2 = 2.78; 1 and 4 is allowed."""
+    one, unequal = np.ones(2), np.array([1.0, 0.25])
+    precoding = mmse(*channel([1.0, 1j]), one, one, noise=0.5, variances=unequal)
+    np.testing.assert_allclose(precoding.scale.ravel(), [1.5])
+    np.testing.assert_allclose(precoding.cost.ravel(), [1, 2.25])
+    np.testing.assert_allclose(precoding.arrival.ravel(), [2 / 3, 1], rtol=1e-6)
+    # taken for equal: q = (1, 1), eta = min(2.25, 1.25^2), both with full power
+    precoding = mmse(*channel([1.0, 1j]), one, one, noise=0.5)
+    np.testing.assert_allclose(precoding.scale.ravel(), [1.25])
+    np.testing.assert_allclose(precoding.arrival.ravel(), [0.8, 0.8], rtol=1e-6)
+
+
+def test_clients_with_nothing_to_send_play_no_part(rng):
+    h = complex_normal(rng, (4,))
+    gains, powers = rng.uniform(0.1, 2, 4), rng.uniform(0.1, 2, 4)
+    present = np.array([True, False, True, False])
+    variances = np.where(present, [1.0, 0.0, 0.3, 0.0], 0.0)
+    with np.errstate(all="raise"):
+        every = mmse(*channel(h), gains, powers, 0.3, variances)
+    few = mmse(*channel(h[present]), gains[present], powers[present], 0.3, variances[present])
+    np.testing.assert_array_equal(every.scale, few.scale)
+    np.testing.assert_array_equal(every.cost[present], few.cost)
+    np.testing.assert_array_equal(every.cost[~present], 0)
+    np.testing.assert_array_equal(every.arrival[~present], 0)
+    np.testing.assert_array_equal(every.active, True)
+    nobody = mmse(*channel(h), gains, powers, 0.3, np.zeros(4))
+    np.testing.assert_array_equal(nobody.scale, 1)
+
+
+def test_variances_of_one_are_the_default_bit_by_bit(rng):
+    h = complex_normal(rng, (6, 2, 5))
+    gains, powers = rng.uniform(0.1, 2, 6), rng.uniform(0.1, 2, 6)
+    known, default = (mmse(h, h, gains, powers, 0.3, v) for v in (np.ones(6), None))
+    for one, other in zip(known, default, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_unequal_variances_never_exceed_the_power_of_an_element(rng):
+    h = complex_normal(rng, (6, 2, 50))
+    gains, powers = rng.uniform(0.1, 2, 6), rng.uniform(0.1, 2, 6)
+    variances = 10.0 ** rng.uniform(-3, 0, 6)
+    spent = variances[:, None, None] * mmse(h, h, gains, powers, 0.3, variances).cost
+    assert (spent <= powers[:, None, None] * (1 + 1e-6)).all()
+    assert (spent > 0.99 * powers[:, None, None]).any()
+
+
 def test_optimal_control_knows_path_gain_and_never_exceeds_its_power(rng):
     h = complex_normal(rng, (6,))
     gains, powers = rng.uniform(0.1, 2, 6), rng.uniform(0.1, 2, 6)

@@ -47,7 +47,7 @@ EXAMPLES = [
             "receive": {"adc": {}, "phase_noise": {}},
         },
     )
-    for name in ("acpc", "clipped_fedavg", "cotaf", "fedavg", "fednova")
+    for name in ("acpc", "clipped-fedavg", "cotaf", "fedavg", "fednova")
     for data in ({"partition": "label"}, {"partition": "dirichlet"})
 ]
 EXAMPLES += [

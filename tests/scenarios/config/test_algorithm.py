@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova
+from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova, SignVote
 from tests.scenarios.config.simple import one
 
 
@@ -14,10 +14,11 @@ from tests.scenarios.config.simple import one
     ("name", "algorithm"),
     [
         ("acpc", Acpc),
-        ("clipped_fedavg", ClippedFedAvg),
+        ("clipped-fedavg", ClippedFedAvg),
         ("cotaf", Cotaf),
         ("fedavg", FedAvg),
         ("fednova", FedNova),
+        ("sign-vote", SignVote),
     ],
 )
 def test_every_option_of_every_algorithm_has_a_key(name, algorithm):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import phy
-from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova, LogisticRegression, Mlp
+from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova, LogisticRegression, Mlp, SignVote
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import impairments
 from scenarios import ScenarioError, load_scenario
@@ -60,6 +60,7 @@ ALGORITHM_OBJECTS = [
     Cotaf(0.5),
     FedAvg(),
     FedNova(tau_eff=3.0),
+    SignVote(0.002, error_feedback=True),
 ]
 TRANSMIT_OBJECTS = [
     impairments.ClipAndFilter(6.0),

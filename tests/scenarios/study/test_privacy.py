@@ -14,12 +14,12 @@ def test_a_study_stores_the_loss_of_every_run(data_file, tmp_path):
     content = small.content(
         data_file,
         rounds=3,
-        algorithm={"name": "clipped_fedavg"},
-        sweep={"algorithm.name": ["clipped_fedavg", "cotaf"], "link.snr_db": [0.0, 10.0]},
+        algorithm={"name": "clipped-fedavg"},
+        sweep={"algorithm.name": ["clipped-fedavg", "cotaf"], "link.snr_db": [0.0, 10.0]},
     )
     run_study(load_scenario(content), tmp_path / "study", progress=False)
     losses = open_study(tmp_path / "study")["zcdp"].squeeze()
-    clipped = losses.sel(algorithm="clipped_fedavg").transpose("snr_db", "round").values
+    clipped = losses.sel(algorithm="clipped-fedavg").transpose("snr_db", "round").values
     np.testing.assert_allclose(clipped, [[0.5, 1.0, 1.5], [5.0, 10.0, 15.0]], rtol=1e-5)
     assert np.isnan(losses.sel(algorithm="cotaf")).all()
     assert (np.diff(zcdp_epsilon(clipped, 1e-5), axis=1) > 0).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova
+from fl import Acpc, Adsgd, Algorithm, Cotaf, FedAvg, FedNova
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import TABLES, field_type
 from scenarios.config.tables import Choice
@@ -16,6 +16,7 @@ TABLES[Algorithm] = Choice(ALGORITHMS)
 ALGORITHM: Any = field_type(TABLES[Algorithm])
 
 ALGORITHMS.add("acpc", Acpc)
+ALGORITHMS.add("adsgd", Adsgd)
 ALGORITHMS.add("cotaf", Cotaf)
 ALGORITHMS.add("fedavg", FedAvg)
 ALGORITHMS.add("fednova", FedNova)

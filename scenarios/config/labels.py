@@ -85,6 +85,12 @@ LABELS = {
     "tau_max": Label("most steps", symbol=r"$\tau_\mathrm{max}$"),
     "tau_eff": Label("effective steps", symbol=r"$\tau_\mathrm{eff}$"),
     "server_step": Label("server step"),
+    "entries": Label("entries sent", symbol="$n$"),
+    "k": Label("entries kept", symbol="$k$"),
+    "threshold": Label("threshold", symbol=r"$\lambda$"),
+    "iterations": Label("iterations"),
+    "projection": Label("projection"),
+    "projection_seed": Label("projection seed"),
     # training
     "rounds": Label("rounds", symbol="$T$"),
     "rate": Label("learning rate", symbol=r"$\eta$"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from fl import Acpc, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
+from fl import Acpc, Adsgd, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
 
 ALGORITHMS = {
     "acpc": Acpc(),
     "acpc, largest": Acpc(steps="largest", tau_max=4),
     "acpc, previous": Acpc(beta="previous"),
     "acpc, realised": Acpc(beta="realised"),
+    "adsgd": Adsgd(k=0.2),
+    "adsgd, gaussian": Adsgd(entries=30, k=5, projection="gaussian"),
     "cotaf": Cotaf(),
     "fedavg": FedAvg(),
     "fednova": FedNova(),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import xarray as xr
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from figures import facets, style
 from figures.quantities import ROUND, metric_label, metric_of, metric_values, value_label
@@ -37,6 +38,8 @@ def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
     figure, grid = facets.make([""], headings, 2.2)
     accuracy = _mean(metric_values(study, "test_accuracy", (ROUND,)))
     airtime = _mean(metric_values(study, "airtime", (ROUND,)))
+    tests = airtime.where(accuracy.notnull())
+    wide = tests.max() >= facets.WIDE * tests.min()
     for axes, value in zip(grid[0], values, strict=True):
         for place, name in enumerate(study[hue].values.tolist()):
             chosen = {hue: name} | ({} if col is None else {col: value})
@@ -45,7 +48,11 @@ def draw(study: xr.Dataset, on_note: Callable[[str], object] = print) -> Figure:
             look = {**style.look(name, place), "marker": ""}
             x = airtime.sel(chosen).values[tested]
             axes.plot(x, y.values[tested], label=style.ALGORITHMS.get(name, name), **look)
-        axes.set_xscale("log")
+        if wide:
+            axes.set_xscale("log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(5))
     metrics = [metric_of(study, name) for name in ("airtime", "test_accuracy")]
     x_label, y_label = (metric_label(metric, over_rounds=False) for metric in metrics)
     facets.label_axes(figure, grid, [x_label], [y_label])

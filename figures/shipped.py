@@ -91,9 +91,9 @@ SHIPPED: dict[str, Shipped] = {
     "impairment": Shipped(_impaired, _draw_impairment),
     "truncation": Shipped(_truncated, _draw_truncation),
     "airtime": Shipped(airtime.applies, airtime.draw),
+    "accuracy_airtime": Shipped(accuracy_airtime.applies, accuracy_airtime.draw),
     "accuracy": Shipped(lambda study: learnt(study) and default_x(study) != ROUND, _draw_accuracy),
     "accuracy_rounds": Shipped(learnt, _draw_rounds),
-    "accuracy_airtime": Shipped(accuracy_airtime.applies, accuracy_airtime.draw),
     "symbol_energy": Shipped(symbol_energy.applies, symbol_energy.draw),
     "papr": Shipped(papr.applies, papr.draw),
     "local_steps": Shipped(local_steps.applies, local_steps.draw),
@@ -110,15 +110,15 @@ def answering(study: xr.Dataset) -> list[str]:
     """Return the few that answer a study's question.
 
     The main figure and, unless it shows the rounds itself, the accuracy over them; the accuracy
-    over the airtime where a round takes some algorithms longer than others; the energy of symbols
-    where power limits or interleavers are compared, the PAPR where amplifiers are, and local steps
-    where nothing but the algorithm varies.
+    after all rounds where the main figure shows it over the airtime; the energy of symbols where
+    power limits or interleavers are compared, the PAPR where amplifiers are, and local steps where
+    nothing but the algorithm varies.
     """
     dims, impairment = swept(study), study.attrs["impairment"]
     main, *others = applicable(study) or [""]
     wanted = {
         "accuracy_rounds": main not in ("airtime", "theorem2"),
-        "accuracy_airtime": main != "airtime",
+        "accuracy": main == "accuracy_airtime",
         "symbol_energy": bool({"budget", "interleaver_seed"} & set(dims)),
         "papr": impairment.endswith("backoff_db"),
         "local_steps": set(dims) <= set(NAMED),

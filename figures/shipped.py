@@ -8,7 +8,16 @@ from dataclasses import dataclass
 import xarray as xr
 from matplotlib.figure import Figure
 
-from figures import airtime, general, local_steps, papr, symbol_energy, table1, theorem2
+from figures import (
+    accuracy_airtime,
+    airtime,
+    general,
+    local_steps,
+    papr,
+    symbol_energy,
+    table1,
+    theorem2,
+)
 from figures.quantities import ROUND
 from figures.roles import NAMED, assign, default_x, swept, without_surplus
 
@@ -82,6 +91,7 @@ SHIPPED: dict[str, Shipped] = {
     "impairment": Shipped(_impaired, _draw_impairment),
     "truncation": Shipped(_truncated, _draw_truncation),
     "airtime": Shipped(airtime.applies, airtime.draw),
+    "accuracy_airtime": Shipped(accuracy_airtime.applies, accuracy_airtime.draw),
     "accuracy": Shipped(lambda study: learnt(study) and default_x(study) != ROUND, _draw_accuracy),
     "accuracy_rounds": Shipped(learnt, _draw_rounds),
     "symbol_energy": Shipped(symbol_energy.applies, symbol_energy.draw),
@@ -99,14 +109,16 @@ def applicable(study: xr.Dataset) -> list[str]:
 def answering(study: xr.Dataset) -> list[str]:
     """Return the few that answer a study's question.
 
-    The main figure and, unless it shows the rounds itself, the accuracy over them; the energy of
-    symbols where power limits or interleavers are compared, the PAPR where amplifiers are, and
-    local steps where nothing but the algorithm varies.
+    The main figure and, unless it shows the rounds itself, the accuracy over them; the accuracy
+    after all rounds where the main figure shows it over the airtime; the energy of symbols where
+    power limits or interleavers are compared, the PAPR where amplifiers are, and local steps where
+    nothing but the algorithm varies.
     """
     dims, impairment = swept(study), study.attrs["impairment"]
     main, *others = applicable(study) or [""]
     wanted = {
         "accuracy_rounds": main not in ("airtime", "theorem2"),
+        "accuracy": main == "accuracy_airtime",
         "symbol_energy": bool({"budget", "interleaver_seed"} & set(dims)),
         "papr": impairment.endswith("backoff_db"),
         "local_steps": set(dims) <= set(NAMED),

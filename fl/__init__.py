@@ -1,6 +1,7 @@
 """The learning layer, independent of the radio layer."""
 
 from fl.acpc import Acpc
+from fl.adsgd import Adsgd
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Broadcast, Downlink, Link, Reception, Uplink
 from fl.clipped import ClippedFedAvg
@@ -36,10 +37,10 @@ from fl.standardise import standardise
 
 # fmt: off
 __all__ = [
-    "METRICS", "Acpc", "Algorithm", "Asked", "BestChannels", "Broadcast", "Chosen", "Classifier",
-    "ClippedFedAvg", "Cotaf", "Dataset", "Deadline", "Diminishing", "DivergenceWarning",
-    "Downlink", "Epochs", "Everyone", "FedAvg", "FedNova", "History", "Link",
-    "LogisticRegression", "Metric", "Mlp", "Model", "Outcome", "Participation", "Plan",
+    "METRICS", "Acpc", "Adsgd", "Algorithm", "Asked", "BestChannels", "Broadcast", "Chosen",
+    "Classifier", "ClippedFedAvg", "Cotaf", "Dataset", "Deadline", "Diminishing",
+    "DivergenceWarning", "Downlink", "Epochs", "Everyone", "FedAvg", "FedNova", "History",
+    "Link", "LogisticRegression", "Metric", "Mlp", "Model", "Outcome", "Participation", "Plan",
     "Population", "Privacy", "Problem", "ProportionalFair", "Quadratic", "QuadraticProblem",
     "RandomClients", "Reception", "Round", "RoundRobin", "Sgd", "SignVote", "UniformSteps",
     "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",

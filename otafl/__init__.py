@@ -39,7 +39,7 @@ _PUBLIC = {
     "links.radio": "noise_of",
     "links.theory": "expected_mse",
     "fl": """
-        Acpc Algorithm Asked BestChannels Broadcast Chosen Classifier ClippedFedAvg Cotaf
+        Acpc Adsgd Algorithm Asked BestChannels Broadcast Chosen Classifier ClippedFedAvg Cotaf
         Dataset Deadline Diminishing DivergenceWarning Downlink Epochs Everyone FedAvg FedNova
         History Link LogisticRegression METRICS Metric Mlp Model Outcome Participation Plan
         Population Privacy Problem ProportionalFair Quadratic QuadraticProblem RandomClients

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Algorithm, ClippedFedAvg, Cotaf, FedAvg, FedNova, SignVote
+from fl import Acpc, Adsgd, Algorithm, ClippedFedAvg, Cotaf, FedAvg, FedNova, SignVote
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import TABLES, field_type
 from scenarios.config.tables import Choice
@@ -17,6 +17,7 @@ ALGORITHM: Any = field_type(TABLES[Algorithm])
 
 ALGORITHMS.add("acpc", Acpc)
 ALGORITHMS.add("clipped-fedavg", ClippedFedAvg)
+ALGORITHMS.add("adsgd", Adsgd)
 ALGORITHMS.add("cotaf", Cotaf)
 ALGORITHMS.add("fedavg", FedAvg)
 ALGORITHMS.add("fednova", FedNova)

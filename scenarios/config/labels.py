@@ -95,6 +95,12 @@ LABELS = {
     "sends": Label("what clients send", symbol="sends"),
     "clip": Label("clipping norm", symbol="$C$"),
     "error_feedback": Label("error feedback"),
+    "entries": Label("entries sent", symbol="$n$"),
+    "k": Label("entries kept", symbol="$k$"),
+    "threshold": Label("threshold", symbol=r"$\lambda$"),
+    "iterations": Label("iterations"),
+    "projection": Label("projection"),
+    "projection_seed": Label("projection seed"),
     # training
     "rounds": Label("rounds", symbol="$T$"),
     "rate": Label("learning rate", symbol=r"$\eta$"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fl import Acpc, ClippedFedAvg, Cotaf, FedAvg, FedNova, Sgd, SignVote, UniformSteps
+from fl import Acpc, Adsgd, ClippedFedAvg, Cotaf, FedAvg, FedNova, Sgd, SignVote, UniformSteps
 
 ALGORITHMS = {
     "acpc": Acpc(),
@@ -12,6 +12,8 @@ ALGORITHMS = {
     "acpc, previous": Acpc(beta="previous"),
     "acpc, realised": Acpc(beta="realised"),
     "clipped": ClippedFedAvg(),
+    "adsgd": Adsgd(k=0.2),
+    "adsgd, gaussian": Adsgd(entries=30, k=5, projection="gaussian"),
     "cotaf": Cotaf(),
     "fedavg": FedAvg(),
     "fednova": FedNova(),

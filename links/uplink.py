@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -120,19 +121,15 @@ class Uplink:
 
         Where clients report the norms of their signals, each call makes the control for the signals
         that it is given. A client that scales its signal down once it knows its load must not
-        report again, or the control would have it amplify what it has scaled down.
+        report again, or the control would have it amplify what it has scaled down. On other links
+        it is this uplink.
         """
         if self._medium_for is None:
             return self
-        medium = self._medium_of(self._checked_signals(signals))
-        return Uplink(
-            self.clients,
-            self.length,
-            self.budget,
-            medium,
-            moving=self.moving,
-            quality=self._quality,
-        )
+        fixed = copy(self)
+        fixed.medium = self._medium_of(self._checked_signals(signals))
+        fixed._medium_for = None
+        return fixed
 
     def _medium_of(self, signals: NDArray) -> Any:
         """Return the medium with its power control made for ``signals``."""

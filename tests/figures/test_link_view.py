@@ -18,6 +18,7 @@ LINKS = {
     "active": replace(FLAT, truncation=0.5, correction="active"),
     "pilots": replace(FLAT, grid=replace(GRID, pilots=4)),
     "mmse": replace(FLAT, control="mmse"),
+    "reported": replace(FLAT, control="mmse", variances="reported"),
     "round": replace(FLAT, budget="round"),
     "unequal": replace(FLAT, power=(1.0, 2.0, 4.0), path_gain=(1.0, 0.5, 0.1)),
     "waveform": otafl.WaveformLink(
@@ -58,9 +59,10 @@ def test_what_clients_send_has_the_energy_of_the_budget_s_share(link, signals):
     np.testing.assert_allclose(power, view.load.mean(axis=1), rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["ofdm", "pilots", "unequal", "round"])
+@pytest.mark.parametrize("name", ["ofdm", "pilots", "unequal", "round", "reported"])
 def test_samples_have_the_energy_of_the_elements(name, signals):
     """Without hardware; the prefix repeats part of a symbol, so its body is compared."""
+    signals *= np.float32([[1.0], [0.5], [0.2]])
     view = look_at(LINKS[name], signals)
     grid = view.radio.grid
     symbols = view.radio.samples.reshape(3, -1, grid.symbol_length)[..., grid.cp_length :]

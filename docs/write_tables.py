@@ -1,7 +1,8 @@
 """Write the tables of Table I into README.md and docs/paper.md: ``make tables``.
 
 The studies are run first where they are not finished: about an hour on two cores, which can be
-interrupted and resumed. A table stands between ``<!-- table: STUDY, WHAT -->`` and ``<!-- end -->``.
+interrupted and resumed. A table stands between ``<!-- table: STUDY, WHAT -->`` and
+``<!-- end -->``.
 """
 
 from __future__ import annotations

@@ -25,7 +25,17 @@ OUTPUT = {"savefig.dpi": 200, "pdf.fonttype": 42, "svg.fonttype": "none", "svg.h
 STYLES = ("paper", "slides")
 """Sizes of text, lines and figures for a paper, and for a projector."""
 
-ALGORITHMS = {"acpc": "ACPC-OTA-FL", "cotaf": "COTAF", "fedavg": "FedAvg", "fednova": "FedNova"}
+ALGORITHMS = {
+    "acpc": "ACPC-OTA-FL",
+    "cotaf": "COTAF",
+    "fedavg": "FedAvg",
+    "fednova": "FedNova",
+    "fedprox": "FedProx",
+    "fedavgm": "FedAvgM",
+    "fedadam": "FedAdam",
+    "fedyogi": "FedYogi",
+    "scaffold": "SCAFFOLD",
+}
 
 # Lines differ in colour, dash and marker, each sufficient on its own.
 _LOOKS: list[dict] = [

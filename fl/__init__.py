@@ -9,6 +9,7 @@ from fl.deadline import Deadline
 from fl.experiment import DivergenceWarning
 from fl.fedavg import FedAvg
 from fl.fednova import FedNova
+from fl.fedprox import FedProx
 from fl.history import History
 from fl.local_steps import Epochs, UniformSteps
 from fl.loop import train, train_together
@@ -28,6 +29,8 @@ from fl.partition import partition_by_label, partition_dirichlet, partition_unba
 from fl.population import Population
 from fl.problem import Problem
 from fl.quadratic import Quadratic, QuadraticProblem, quadratic_problem
+from fl.scaffold import Scaffold
+from fl.server_optimiser import FedAdam, FedAvgM, FedYogi
 from fl.sgd import Diminishing, Sgd
 from fl.standardise import standardise
 
@@ -35,10 +38,11 @@ from fl.standardise import standardise
 __all__ = [
     "METRICS", "Acpc", "Algorithm", "Asked", "BestChannels", "Broadcast", "Chosen", "Classifier",
     "Cotaf", "Dataset", "Deadline", "Diminishing", "DivergenceWarning", "Downlink", "Epochs",
-    "Everyone", "FedAvg", "FedNova", "History", "Link", "LogisticRegression", "Metric", "Mlp",
-    "Model", "Outcome", "Participation", "Plan", "Population", "Problem", "ProportionalFair",
-    "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round", "RoundRobin", "Sgd",
-    "UniformSteps", "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
-    "partition_unbalanced", "quadratic_problem", "standardise", "train", "train_together",
+    "Everyone", "FedAdam", "FedAvg", "FedAvgM", "FedNova", "FedProx", "FedYogi", "History", "Link",
+    "LogisticRegression", "Metric", "Mlp", "Model", "Outcome", "Participation", "Plan",
+    "Population", "Problem", "ProportionalFair", "Quadratic", "QuadraticProblem", "RandomClients",
+    "Reception", "Round", "RoundRobin", "Scaffold", "Sgd", "UniformSteps", "Uplink", "load_dataset",
+    "partition_by_label", "partition_dirichlet", "partition_unbalanced", "quadratic_problem",
+    "standardise", "train", "train_together",
 ]
 # fmt: on

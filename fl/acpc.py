@@ -40,7 +40,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
+from fl.algorithm import Algorithm, Outcome, Plan, Round, fitted, loads_at, weighted
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
 
@@ -135,15 +135,12 @@ class Acpc(Algorithm):
         gain = plan.gain
         if gain is None or np.isinf(gain):  # no budget binds, or none was expected to
             gain = float(current.uplink.max_gain(signals))
-        loads = _loads(current, gain, signals)
-        scaled_down = loads > 1
-        fitting = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
-        received = current.uplink.send(fitting[:, None] * signals, gain, weights=current.weights)
+        fitting, scaled_down = fitted(current, gain, signals)
+        received = current.uplink.send(fitting, gain, weights=current.weights)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
-        return Outcome(
-            current.model + received.total, received, gain, scaled_down, {"step_norms": norms}
-        )
+        model, state = current.model + received.total, {"step_norms": norms}
+        return Outcome(model, received, gain, scaled_down, state, step=1.0)
 
     def _gain_beforehand(self, current: Round) -> float:
         """Return beta_t = min_i sqrt(P_i) / (alpha_i eta G), of [1], section V, after Theorem 2.
@@ -162,10 +159,4 @@ class Acpc(Algorithm):
         """Return whether each client's signal after ``step`` steps is within its budget, [m]."""
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
-        return _loads(current, gain, weighted(updates, current.weights / step)) <= 1
-
-
-def _loads(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:
-    """Return the largest ratio of energy to budget at that gain, [m]."""
-    loads = current.uplink.load(signals)
-    return np.where(loads > 0, loads * gain * gain, 0.0) if np.isfinite(gain) else 0 * loads
+        return loads_at(current, gain, weighted(updates, current.weights / step)) <= 1

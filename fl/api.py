@@ -43,7 +43,9 @@ class Reception:
             Energy radiated by each client.
 
         Links over the air also report ``received_snr_db``, the energy of the sum at the antenna
-        over that of the noise in dB, and links with OFDM the number of ``symbols``.
+        over that of the noise in dB, and links with OFDM the number of ``symbols``. Where the noise
+        is white, with the same power in every entry of ``total``, a link may report ``noise_std``,
+        its standard deviation in an entry before the gain is removed.
     """
 
     total: NDArray

@@ -87,7 +87,8 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("train_loss", ROUND, "training loss", "F(x_t) before the round, without weight decay, "
            "estimated without bias from each client's first minibatch.", over_rounds="last"),
     Metric("largest_gradient", PER_CLIENT, "largest gradient norm",
-           "Largest norm of a stochastic gradient during the round, weight decay included.",
+           "Largest norm of a stochastic gradient during the round, with weight decay and what the "
+           "algorithm adds to it.",
            over_rounds="max", over_clients="max"),
     Metric("device", PER_CLIENT, "device", "Global index of the client.", over_rounds="last"),
     Metric("client_weight", PER_CLIENT, "client weight", "Weight with which the client's update "
@@ -108,6 +109,9 @@ METRICS: Mapping[str, Metric] = _table([
            "constraints; zero where there is no budget.", over_rounds="max", over_clients="max"),
     Metric("nmse", ROUND, "NMSE", "Squared error of the received sum divided by the squared norm "
            "of the sum that was sent.", reported=True, shown_in="dB", over_rounds="median"),
+    Metric("noise_std", ROUND, "receiver noise", "Standard deviation sigma_c of the receiver's "
+           "noise in an entry, before the gain is removed; NaN where the link has none or it is "
+           "not white.", reported=True),
     Metric("received_snr_db", ROUND, "received SNR", "Energy of the sum at the receive antenna "
            "over that of the noise; NaN on links without an antenna.", "dB", reported=True,
            over_rounds="median"),

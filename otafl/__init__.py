@@ -40,11 +40,12 @@ _PUBLIC = {
     "links.theory": "expected_mse",
     "fl": """
         Acpc Algorithm Asked BestChannels Broadcast Chosen Classifier Cotaf Dataset Deadline
-        Diminishing DivergenceWarning Downlink Epochs Everyone FedAvg FedNova History Link
-        LogisticRegression METRICS Metric Mlp Model Outcome Participation Plan Population Problem
-        ProportionalFair Quadratic QuadraticProblem RandomClients Reception Round RoundRobin Sgd
-        UniformSteps Uplink load_dataset partition_by_label partition_dirichlet
-        partition_unbalanced quadratic_problem standardise train train_together
+        Diminishing DivergenceWarning Downlink Epochs Everyone FedAdam FedAvg FedAvgM FedNova
+        FedProx FedYogi History Link LogisticRegression METRICS Metric Mlp Model Outcome
+        Participation Plan Population Problem ProportionalFair Quadratic QuadraticProblem
+        RandomClients Reception Round RoundRobin Scaffold Sgd UniformSteps Uplink load_dataset
+        partition_by_label partition_dirichlet partition_unbalanced quadratic_problem standardise
+        train train_together
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",
     "figures.general": "plot",

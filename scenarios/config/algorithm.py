@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova
+from fl import (
+    Acpc,
+    Algorithm,
+    Cotaf,
+    FedAdam,
+    FedAvg,
+    FedAvgM,
+    FedNova,
+    FedProx,
+    FedYogi,
+    Scaffold,
+)
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import TABLES, field_type
 from scenarios.config.tables import Choice
@@ -19,3 +30,8 @@ ALGORITHMS.add("acpc", Acpc)
 ALGORITHMS.add("cotaf", Cotaf)
 ALGORITHMS.add("fedavg", FedAvg)
 ALGORITHMS.add("fednova", FedNova)
+ALGORITHMS.add("fedprox", FedProx)
+ALGORITHMS.add("fedavgm", FedAvgM)
+ALGORITHMS.add("fedadam", FedAdam)
+ALGORITHMS.add("fedyogi", FedYogi)
+ALGORITHMS.add("scaffold", Scaffold)

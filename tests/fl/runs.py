@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from fl import Acpc, Cotaf, FedAvg, FedNova, Sgd, UniformSteps
+from fl import (
+    Acpc,
+    Cotaf,
+    FedAdam,
+    FedAvg,
+    FedAvgM,
+    FedNova,
+    FedProx,
+    FedYogi,
+    Scaffold,
+    Sgd,
+    UniformSteps,
+)
 
 ALGORITHMS = {
     "acpc": Acpc(),
@@ -14,6 +26,12 @@ ALGORITHMS = {
     "cotaf": Cotaf(),
     "fedavg": FedAvg(),
     "fednova": FedNova(),
+    "cotaf, expected": Cotaf(precoding="expected"),
+    "fedprox": FedProx(mu=0.1),
+    "fedavgm": FedAvgM(FedNova()),
+    "fedadam": FedAdam(Acpc(beta="previous")),
+    "fedyogi": FedYogi(Cotaf(precoding="expected")),
+    "scaffold": Scaffold(),
 }
 OPTIONS = {"steps": UniformSteps(1, 6), "sgd": Sgd(0.5, 10), "seed": 3}
 

@@ -56,6 +56,7 @@ EVERY_ROUND = (
     "rate",
     "gain",
     "nmse",
+    "noise_std",
     "received_snr_db",
     "airtime",
     "downlink_nmse",
@@ -79,5 +80,6 @@ def test_every_algorithm_over_every_link(algorithm, link, problem):
         assert np.isfinite(history[name]).all(), name
     if algorithm != "fedavg":
         assert (history["load"] <= 1 + 1e-5).all()
+    assert np.isnan(history["noise_std"]).all() == (link not in ("gaussian", "no noise"))
     over_the_air = link not in ("ideal", "orthogonal")
     assert np.isnan(history["received_snr_db"]).all() == (not over_the_air)

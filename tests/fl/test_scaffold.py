@@ -116,7 +116,10 @@ def test_it_reaches_the_minimum_of_any_quadratics(rng):
     options = {"sgd": Sgd(0.05, None), "steps": [1, 3, 2, 2], "rounds": 300}
     averaged = train(FedAvg(), IdealLink(), problem, **options)
     corrected = train(Scaffold(), IdealLink(), problem, **options)
-    errors = [np.linalg.norm(run.model - problem.optimum(problem.weights)) for run in (averaged, corrected)]
+    errors = [
+        np.linalg.norm(run.model - problem.optimum(problem.weights))
+        for run in (averaged, corrected)
+    ]
     assert errors[1] < 1e-4 * np.linalg.norm(problem.optimum(problem.weights))
     assert errors[0] > 10 * errors[1]
 

@@ -11,7 +11,20 @@ import numpy as np
 import pytest
 
 import phy
-from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova, LogisticRegression, Mlp
+from fl import (
+    Acpc,
+    Algorithm,
+    Cotaf,
+    FedAdam,
+    FedAvg,
+    FedAvgM,
+    FedNova,
+    FedProx,
+    FedYogi,
+    LogisticRegression,
+    Mlp,
+    Scaffold,
+)
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import impairments
 from scenarios import ScenarioError, load_scenario
@@ -60,6 +73,11 @@ ALGORITHM_OBJECTS = [
     Cotaf(0.5),
     FedAvg(),
     FedNova(tau_eff=3.0),
+    FedProx(Cotaf(precoding="expected", margin=3.0), mu=0.1),
+    FedAvgM(FedProx(Acpc(G=2.0)), beta1=0.5),
+    FedAdam(FedNova(), epsilon=0.1),
+    FedYogi(Scaffold(), remove_noise=True),
+    Scaffold(server_step=0.5),
 ]
 TRANSMIT_OBJECTS = [
     impairments.ClipAndFilter(6.0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fl import Acpc, Broadcast, Cotaf, FedAvg, FedNova, FedProx, Scaffold, train
+from fl import Acpc, Broadcast, Cotaf, FedAvg, FedNova, FedProx, Scaffold, Sgd, train
 from links import GaussianLink, IdealLink, OfdmLink
 from tests.fl.problems import run_parabolas
 from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
@@ -44,19 +44,17 @@ def test_the_term_is_about_what_the_client_received():
 
 
 def test_acpc_watches_proximal_updates():
-    """Delta_2 / tau_2 = 3/2 after one step and 15/16 after two, with mu = 1."""
-    acpc = Acpc(G=8.0)  # beta = 1 / (1/2 1/4 8) = 1: half of either must be at most 1
-    assert run_parabolas(acpc, GaussianLink(snr_db=np.inf)).model.shape == (1,)
-    tight = Acpc(G=14.0)  # beta = 4/7: 4/7 3/4 <= sqrt(0.15), no; 4/7 15/32 <= sqrt(0.15), yes
+    """With G = 4, Delta_i / tau_i must be at most 1: client 2 has 3/2, then 15/16, or 9/8 without.
+
+    beta = sqrt(P) / (alpha_i eta G) = 2 sqrt(P) and alpha_i = 1/2.
+    """
     link = GaussianLink(snr_db=np.inf, power=0.15)
-    beta = np.sqrt(0.15) / (1 / 2 * 1 / 4 * 14)
-    assert beta * 3 / 4 < np.sqrt(0.15)
-    history = run_parabolas(FedProx(tight, mu=1.0), link)
-    assert history["steps"][0].tolist() == [1, 1]
-    small = Acpc(G=5.0)  # beta = sqrt(P) 8/5: 8/5 3/4 > 1, 8/5 15/32 <= 1
-    history = run_parabolas(FedProx(small, mu=1.0), link)
-    assert history["steps"][0].tolist() == [1, 2]
-    assert history.model[0] == pytest.approx((1 / 4 + 15 / 16) / 2, rel=1e-5)
+    held = run_parabolas(FedProx(Acpc(G=4.0), mu=1.0), link)
+    assert held["steps"][0].tolist() == [1, 2]
+    assert not held["scaled_down"].any()
+    assert held.model[0] == pytest.approx((1 / 4 + 15 / 16) / 2, rel=1e-5)
+    free = run_parabolas(Acpc(G=4.0), link)
+    assert free["scaled_down"][0].tolist() == [False, True]
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -70,10 +68,9 @@ def test_the_term_holds_clients_back(problem):
     """||Delta_i|| after many steps is the smaller the larger mu is."""
     norms = []
     for mu in (0.0, 1.0, 10.0):
-        history = train(
-            FedProx(Cotaf(), mu=mu), GaussianLink(snr_db=np.inf), problem, rounds=1,
-            **{**OPTIONS, "steps": 30, "sgd": type(OPTIONS["sgd"])(0.05, None)},
-        )  # fmt: skip
+        options = {**OPTIONS, "steps": 30, "sgd": Sgd(0.05, None)}
+        link = GaussianLink(snr_db=np.inf)
+        history = train(FedProx(Cotaf(), mu=mu), link, problem, rounds=1, **options)
         norms.append(1 / history["gain"][0])
     assert norms[0] > norms[1] > norms[2]
 

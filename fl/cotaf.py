@@ -50,9 +50,9 @@ class Cotaf(Algorithm):
         Whether p_t follows from the norms of the round itself (the default), or from what is
         expected after past rounds, so that clients with larger updates scale them down.
     margin : float
-        Factor > 0 of the expected squared norms; 2 by default. With 1 a client is above its
-        expectation, and scales down, about every other time that it sets the gain. For
-        ``precoding="expected"``.
+        Factor > 0 of the expected squared norms, for ``precoding="expected"``; 1 by default, as in
+        the paper. With 1 the client that sets the gain is above its expectation, and scales down,
+        in about every other round unless norms fall; with more, noise takes its place.
     window : float
         Number >= 1 of rounds over which the mean of past squared norms fades; 10 by default. For
         ``precoding="expected"``.
@@ -80,7 +80,7 @@ class Cotaf(Algorithm):
     precoding: Literal["realised", "expected"] = added(
         "0.3", default="realised", earlier="realised"
     )
-    margin: float = added("0.3", default=2.0, earlier=2.0)
+    margin: float = added("0.3", default=1.0, earlier=1.0)
     window: float = added("0.3", default=10.0, earlier=10.0)
 
     def __post_init__(self) -> None:

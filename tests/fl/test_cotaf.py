@@ -25,8 +25,8 @@ def test_cotaf_gain_is_that_of_the_paper(rng):
     assert history["gain"][0] == pytest.approx(2 * np.sqrt(1 / 2.25**2), rel=1e-5)
 
 
-def expected_gains(rounds=3, **options):
-    cotaf = Cotaf(precoding="expected", **options)
+def expected_gains(rounds=3, margin=2.0, **options):
+    cotaf = Cotaf(precoding="expected", margin=margin, **options)
     return run_parabolas(cotaf, GaussianLink(**QUIET), rounds=rounds)
 
 
@@ -40,6 +40,13 @@ def test_gain_by_expectation():
         run_parabolas(Cotaf(), IdealLink(), rounds=3),
         run_parabolas(Cotaf(precoding="expected"), IdealLink(), rounds=3),
     )
+
+
+def test_without_a_margin_it_is_the_papers_expectation():
+    """p_t = P / max_i q_i after one round, q_2 = 81/16; client 2 has less to send by then."""
+    history = run_parabolas(Cotaf(precoding="expected"), GaussianLink(**QUIET), rounds=2)
+    np.testing.assert_allclose(history["gain"], 2 / (9 / 4), rtol=1e-5)
+    np.testing.assert_allclose(history["load"][1], [1 / 36**2, (7 / 12) ** 2], rtol=1e-5)
 
 
 def test_a_window_of_one_round_remembers_the_last():
@@ -65,7 +72,7 @@ def test_a_client_beyond_its_expectation_scales_down():
 
 def test_each_device_has_an_expectation_of_its_own():
     """One client at a time: each counts with its norm at first, then with margin times that."""
-    cotaf, link = Cotaf(precoding="expected"), GaussianLink(**QUIET)
+    cotaf, link = Cotaf(precoding="expected", margin=2.0), GaussianLink(**QUIET)
     history = run_parabolas(cotaf, link, rounds=4, participation=RoundRobin(1))
     second = 3 / 4 * (3 - 1 / 4)
     gains = [4, 1 / second, 4 / sqrt(2), 1 / (sqrt(2) * second)]
@@ -73,7 +80,7 @@ def test_each_device_has_an_expectation_of_its_own():
 
 
 def test_a_late_client_neither_sets_the_gain_nor_learns():
-    cotaf, link = Cotaf(precoding="expected"), GaussianLink(**QUIET)
+    cotaf, link = Cotaf(precoding="expected", margin=2.0), GaussianLink(**QUIET)
     slow = Deadline(0.1, 0.1, spread=0.0)
     history = run_parabolas(cotaf, link, rounds=2, deadline=slow)
     np.testing.assert_allclose(history["gain"], [4, 4 / sqrt(2)], rtol=1e-5)

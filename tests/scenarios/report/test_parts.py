@@ -32,7 +32,7 @@ def names(lines):
 @pytest.mark.parametrize(
     ("key", "line"),
     [
-        ("algorithm.name", 'cotaf: server_step = 1.0, precoding = "realised", margin = 2.0, window = 10.0'),
+        ("algorithm.name", 'cotaf: server_step = 1.0, precoding = "realised", margin = 1.0, window = 10.0'),
         ("algorithm.name", 'fedprox: aggregation = { name = "cotaf" }, mu = 0.01'),
         ("algorithm.name", "fedavg: no options"),
         ("model.name", "mlp: hidden = [64]"),

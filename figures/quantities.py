@@ -133,7 +133,7 @@ def value_label(study: xr.Dataset, dim: str, value: object, alone: bool = False)
     if isinstance(bare, str):
         if bare in WORDS:
             return WORDS[bare] if alone else f"{label.symbol or label.text}: {WORDS[bare]}"
-        words = shortened(style.ALGORITHMS.get(bare, bare.replace("_", " ")))
+        words = shortened(style.NAMES.get(bare, bare.replace("_", " ")))
         beside = label.symbol and "$" not in label.symbol and not alone
         return f"{label.symbol} {words}" if beside else words
     return plain(bare) if alone else label.value(bare)

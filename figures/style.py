@@ -25,13 +25,20 @@ OUTPUT = {"savefig.dpi": 200, "pdf.fonttype": 42, "svg.fonttype": "none", "svg.h
 STYLES = ("paper", "slides")
 """Sizes of text, lines and figures for a paper, and for a projector."""
 
-ALGORITHMS = {
-    "acpc": "ACPC-OTA-FL",
-    "cotaf": "COTAF",
-    "fedavg": "FedAvg",
-    "fednova": "FedNova",
+ALGORITHMS = {"acpc": "ACPC-OTA-FL", "cotaf": "COTAF", "fedavg": "FedAvg", "fednova": "FedNova"}
+"""Names of the algorithms that look the same in all figures."""
+NAMES = {
+    **ALGORITHMS,
+    "fedprox": "FedProx",
+    "fedavgm": "FedAvgM",
+    "fedadam": "FedAdam",
+    "fedyogi": "FedYogi",
+    "scaffold": "SCAFFOLD",
     "adsgd": "A-DSGD",
+    "sign-vote": "sign votes",
+    "clipped-fedavg": "clipped FedAvg",
 }
+"""Names of all algorithms of ours."""
 
 # Lines differ in colour, dash and marker, each sufficient on its own.
 _LOOKS: list[dict] = [
@@ -54,11 +61,11 @@ def look(value: object, place: int = 0, *, beside: bool = False) -> dict:
     Parameters
     ----------
     value : object
-        What the line stands for; an algorithm of ours looks the same in all figures.
+        What the line stands for; an algorithm of :data:`ALGORITHMS` looks the same in all figures.
     place : int
         The index of the line.
     beside : bool
-        Whether lines of our own algorithms are in the same figure: others then look different.
+        Whether lines of these algorithms are in the same figure: others then look different.
     """
     names = list(ALGORITHMS)
     number = names.index(value) if value in names else place + beside * len(names)

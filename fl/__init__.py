@@ -11,6 +11,7 @@ from fl.deadline import Deadline
 from fl.experiment import DivergenceWarning
 from fl.fedavg import FedAvg
 from fl.fednova import FedNova
+from fl.fedprox import FedProx
 from fl.history import History
 from fl.local_steps import Epochs, UniformSteps
 from fl.loop import train, train_together
@@ -31,6 +32,8 @@ from fl.population import Population
 from fl.privacy import Privacy, zcdp_epsilon
 from fl.problem import Problem
 from fl.quadratic import Quadratic, QuadraticProblem, quadratic_problem
+from fl.scaffold import Scaffold
+from fl.server_optimiser import FedAdam, FedAvgM, FedYogi
 from fl.sgd import Diminishing, Sgd
 from fl.sign_vote import SignVote
 from fl.standardise import standardise
@@ -39,12 +42,12 @@ from fl.standardise import standardise
 __all__ = [
     "METRICS", "Acpc", "Adsgd", "Algorithm", "Asked", "BestChannels", "Broadcast", "Chosen",
     "Classifier", "ClippedFedAvg", "Cotaf", "Dataset", "Deadline", "Diminishing",
-    "DivergenceWarning", "Downlink", "Epochs", "Everyone", "FedAvg", "FedNova", "History",
-    "Link", "LogisticRegression", "Metric", "Mlp", "Model", "Outcome", "Participation", "Plan",
-    "Population", "Privacy", "Problem", "ProportionalFair", "Quadratic", "QuadraticProblem",
-    "RandomClients", "Reception", "Round", "RoundRobin", "Sgd", "SignVote", "UniformSteps",
-    "Uplink", "load_dataset", "partition_by_label", "partition_dirichlet",
-    "partition_unbalanced", "quadratic_problem", "standardise", "train", "train_together",
-    "zcdp_epsilon",
+    "DivergenceWarning", "Downlink", "Epochs", "Everyone", "FedAdam", "FedAvg", "FedAvgM",
+    "FedNova", "FedProx", "FedYogi", "History", "Link", "LogisticRegression", "Metric", "Mlp",
+    "Model", "Outcome", "Participation", "Plan", "Population", "Privacy", "Problem",
+    "ProportionalFair", "Quadratic", "QuadraticProblem", "RandomClients", "Reception", "Round",
+    "RoundRobin", "Scaffold", "Sgd", "SignVote", "UniformSteps", "Uplink", "load_dataset",
+    "partition_by_label", "partition_dirichlet", "partition_unbalanced", "quadratic_problem",
+    "standardise", "train", "train_together", "zcdp_epsilon",
 ]
 # fmt: on

@@ -33,14 +33,14 @@ What the paper leaves open, and how it is resolved here:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, prepared, weighted
+from fl.algorithm import Algorithm, Outcome, Plan, Round, loads_at, sent_within, weighted
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
 
@@ -132,19 +132,14 @@ class Acpc(Algorithm):
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Send alpha_i Delta_i / tau_i, scaled down where it exceeds a budget."""
         signals = weighted(updates, current.weights / steps)  # Eq. (11) in [1], without beta_t
-        current = replace(current, uplink=prepared(current.uplink, signals))
         gain = plan.gain
         if gain is None or np.isinf(gain):  # no budget binds, or none was expected to
             gain = float(current.uplink.max_gain(signals))
-        loads = _loads(current, gain, signals)
-        scaled_down = loads > 1
-        fitting = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
-        received = current.uplink.send(fitting[:, None] * signals, gain, weights=current.weights)
+        received, loads = sent_within(current, signals, gain)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
-        return Outcome(
-            current.model + received.total, received, gain, scaled_down, {"step_norms": norms}
-        )
+        model, state = current.model + received.total, {"step_norms": norms}
+        return Outcome(model, received, gain, loads > 1, state, step=1.0)
 
     def _gain_beforehand(self, current: Round) -> float:
         """Return beta_t = min_i sqrt(P_i) / (alpha_i eta G), of [1], section V, after Theorem 2.
@@ -163,10 +158,4 @@ class Acpc(Algorithm):
         """Return whether each client's signal after ``step`` steps is within its budget, [m]."""
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
-        return _loads(current, gain, weighted(updates, current.weights / step)) <= 1
-
-
-def _loads(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:
-    """Return the largest ratio of energy to budget at that gain, [m]."""
-    loads = current.uplink.load(signals)
-    return np.where(loads > 0, loads * gain * gain, 0.0) if np.isfinite(gain) else 0 * loads
+        return loads_at(current, gain, weighted(updates, current.weights / step)) <= 1

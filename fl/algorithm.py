@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fl.api import Reception, Uplink
 from otafl._base.names import options
-from otafl._base.validation import OptionError, assign
+from otafl._base.validation import OptionError, assign, number, real_array
 
 
 @options
@@ -76,7 +76,7 @@ class Round:
 @options
 @dataclass(frozen=True)
 class Plan:
-    """How long the clients train.
+    """How long the clients train, and what is added to their gradients.
 
     Parameters
     ----------
@@ -90,23 +90,38 @@ class Plan:
     largest : bool
         Which acceptable update to take: the first (False, the default), at which the client stops
         training, or the last (True). A client without any takes the update after all its steps.
+    proximal : float
+        mu >= 0, which adds mu (y - x_i) to the gradient at a client's model y, where x_i is what
+        the client received of x_t; 0 by default.
+    drift : array_like, [m, d], optional
+        A constant that is added to each client's gradient in every local step; none by default.
 
     Raises
     ------
     ValueError
-        If ``steps`` is not a whole number >= 1 per client.
+        If ``steps`` is not a whole number >= 1 per client, ``proximal`` is negative, or ``drift``
+        does not have one row per client.
     """
 
     steps: NDArray[np.int64]
     gain: float | None = None
     accept: Callable[[int, NDArray], NDArray[np.bool_]] | None = None
     largest: bool = False
+    proximal: float = 0.0
+    drift: NDArray | None = None
 
     def __post_init__(self) -> None:
         steps = np.asarray(self.steps)
         if steps.ndim != 1 or steps.dtype.kind not in "iu" or (steps < 1).any():
             raise OptionError("steps", "a whole number >= 1 per client", self.steps)
         assign(self, steps=steps)
+        number("proximal", self.proximal, least=0)
+        if self.drift is not None:
+            drift = real_array("drift", self.drift)
+            if drift.ndim != 2 or len(drift) != len(steps):
+                got = f"shape {drift.shape}"
+                raise OptionError("drift", f"of shape [m, d] with m = {len(steps)}", got=got)
+            assign(self, drift=drift)
 
 
 @options
@@ -129,6 +144,10 @@ class Outcome:
         are saved in checkpoints.
     device_state : mapping of str to array_like [m, ...]
         Likewise, one row per client; found again in ``Round.device_state``.
+    step : float, optional
+        What noise in ``reception.total`` is multiplied by on its way into the model: c where the
+        next model is c times the total plus what the server knows without it. None (the default)
+        where no number says it, or where it is not known.
     """
 
     model: NDArray
@@ -137,6 +156,7 @@ class Outcome:
     scaled_down: NDArray[np.bool_] | None = None
     state: Mapping[str, ArrayLike] = field(default_factory=dict)
     device_state: Mapping[str, ArrayLike] = field(default_factory=dict)
+    step: float | None = None
 
 
 def weighted(updates: NDArray, weights: NDArray[np.float64]) -> NDArray:
@@ -158,7 +178,28 @@ def sent(current: Round, signals: NDArray, step: float) -> Outcome:
     """Send signals [m, d] with the largest common gain; add ``step`` times their sum to x_t."""
     gain = float(current.uplink.max_gain(signals))
     received = current.uplink.send(signals, gain, weights=current.weights)
-    return Outcome(current.model + signals.dtype.type(step) * received.total, received, gain)
+    model = current.model + signals.dtype.type(step) * received.total
+    return Outcome(model, received, gain, step=step)
+
+
+def loads_at(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:
+    """Return each client's largest ratio of energy to budget at that gain, [m]."""
+    loads = current.uplink.load(signals)
+    return np.where(loads > 0, loads * gain * gain, 0.0) if np.isfinite(gain) else 0 * loads
+
+
+def sent_within(
+    current: Round, signals: NDArray, gain: float
+) -> tuple[Reception, NDArray[np.float64]]:
+    """Send signals [m, d] at a gain, scaled down where they exceed a budget.
+
+    Returns the reception and the loads [m] before: where one is above 1, the client scaled down.
+    """
+    current = replace(current, uplink=prepared(current.uplink, signals))
+    loads = loads_at(current, gain, signals)
+    factors = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
+    fitting = factors[:, None] * signals
+    return current.uplink.send(fitting, gain, weights=current.weights), loads
 
 
 class Algorithm(ABC):

@@ -52,6 +52,11 @@ class Reception:
         largest_arrival : float
             Largest magnitude of an arrival factor; only by links on which it is known before the
             round and at most 1.
+
+        and for server optimisers, where the noise of all entries of ``total`` has the same level,
+
+        sum_noise_std : float
+            Its standard deviation, times the gain.
     """
 
     total: NDArray

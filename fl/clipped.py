@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, weighted
+from fl.algorithm import Algorithm, Outcome, Plan, Round, sent_within, weighted
 from otafl._base.names import options
 from otafl._base.validation import number
 
@@ -76,14 +76,11 @@ class ClippedFedAvg(Algorithm):
         clipped = norms > self.clip
         shrunk = np.divide(self.clip, norms, out=np.ones_like(norms), where=clipped)
         gain = self._gain(current)
-        loads = current.uplink.load(weighted(updates, current.weights * shrunk))
-        loads = np.where(loads > 0, loads * gain * gain, 0.0) if np.isfinite(gain) else 0 * loads
-        fitting = 1 / np.sqrt(np.maximum(loads, 1))
-        signals = weighted(updates, current.weights * shrunk * fitting)
-        received = current.uplink.send(signals, gain, weights=current.weights)
+        signals = weighted(updates, current.weights * shrunk)
+        received, loads = sent_within(current, signals, gain)
         model = current.model + signals.dtype.type(self.server_step) * received.total
         recorded = replace(received, diagnostics={**received.diagnostics, "clipped": clipped})
-        return Outcome(model, recorded, gain, scaled_down=loads > 1)
+        return Outcome(model, recorded, gain, loads > 1, step=self.server_step)
 
     def _gain(self, current: Round) -> float:
         """Return beta_t, by the notes of the class."""

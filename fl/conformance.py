@@ -108,6 +108,10 @@ def checked_plan(algorithm: Algorithm, current: Round) -> Plan:
     if plan.steps.shape != most.shape or (plan.steps > most).any():
         name = f"the steps that {algorithm!r} plans in round {current.number}"
         raise OptionError(name, f"at most {most!r}", plan.steps)
+    expected = (len(most), len(current.model))
+    if plan.drift is not None and plan.drift.shape != expected:
+        name = f"the drift that {algorithm!r} plans"
+        raise OptionError(name, f"of shape {expected}", got=f"shape {plan.drift.shape}")
     return plan
 
 

@@ -40,7 +40,7 @@ class Trained:
     loss : ndarray of float64, [S, m]
         Loss at x_t on the first minibatch.
     largest_gradient : ndarray of float64, [S, m]
-        Largest norm of a stochastic gradient, weight decay included.
+        Largest norm of a stochastic gradient, with weight decay and what its plan adds to it.
     """
 
     updates: NDArray
@@ -118,6 +118,7 @@ class _Training:
         self._last = np.array([plan.steps for plan in plans])  # [S, m]
         shape, num_clients = self._last.shape, self._last.shape[1]
         watched = any(plan.accept for plan in plans)
+        self._steered = any(plan.proximal or plan.drift is not None for plan in plans)
         self._first_finish = 1 if watched else int(self._last.min())
         self._active = np.ones(shape, bool)
         self.clients, self._runs = np.arange(num_clients), np.arange(len(plans))
@@ -134,7 +135,10 @@ class _Training:
         )
 
     def step(self, batches: Iterator[Batch], first: bool) -> None:
-        """Take one step of every client and run, x = x - eta (gradient + lambda x)."""
+        """Take one step of every client and run, x = x - eta (gradient + lambda x).
+
+        The gradient includes what the plan of the run adds to it.
+        """
         for who, x, y in batches:
             models, peaks = self._models[who], self._peaks[who]
             if first:
@@ -142,6 +146,8 @@ class _Training:
             gradient = self._gradient(models, x, y)
             if self._sgd.weight_decay:
                 self._add(models.ravel(), gradient.ravel(), a=self._sgd.weight_decay)
+            if self._steered:
+                self._steer(models, gradient, self.clients[who])
             squares = np.matmul(gradient[..., None, :], gradient[..., None])[..., 0, 0]
             np.maximum(peaks, squares, out=peaks)
             if self._velocity is not None:
@@ -150,6 +156,16 @@ class _Training:
                 velocity += gradient
                 gradient = velocity
             self._add(gradient.ravel(), models.ravel(), a=-self._rate)
+
+    def _steer(self, models: NDArray, gradient: NDArray, clients: NDArray[np.int64]) -> None:
+        """Add mu (y - x_i) and the drift of each run's plan to the gradient of these clients."""
+        for column, run in enumerate(self._runs.tolist()):
+            plan, starts = self._plans[run], self._starts[run]  # [1 or m, d]
+            if plan.proximal:
+                received = starts if len(starts) == 1 else starts[clients]
+                gradient[:, column] += plan.proximal * (models[:, column] - received)
+            if plan.drift is not None:
+                gradient[:, column] += plan.drift[clients]
 
     def _gradient(self, models: NDArray, x: NDArray, y: NDArray) -> NDArray:
         """Return the gradient as a contiguous array that shares no memory with the models."""

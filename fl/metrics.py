@@ -87,7 +87,8 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("train_loss", ROUND, "training loss", "F(x_t) before the round, without weight decay, "
            "estimated without bias from each client's first minibatch.", over_rounds="last"),
     Metric("largest_gradient", PER_CLIENT, "largest gradient norm",
-           "Largest norm of a stochastic gradient during the round, weight decay included.",
+           "Largest norm of a stochastic gradient during the round, with weight decay and what the "
+           "algorithm adds to it.",
            over_rounds="max", over_clients="max"),
     Metric("device", PER_CLIENT, "device", "Global index of the client.", over_rounds="last"),
     Metric("client_weight", PER_CLIENT, "client weight", "Weight with which the client's update "

@@ -87,9 +87,11 @@ class FlatMedium:
             std = math.sqrt(2) * self.noise.std / (gain * self.scale)  # N0 = 2 sigma_c^2
             pairs = complex_normal(self.rng, (-(-len(arrived) // 2),), std)
             arrived = arrived + pairs.view(np.float32)[: len(arrived)]
+        noise_std = self.noise.std / self.scale
         factor = self.correction.factor(self.active[:, None, None], weights)
         if factor is not None:
             arrived = arrived * factor[0, 0]
+            noise_std *= float(factor[0, 0])
         diagnostics = {
             **self.noise.report,
             **self.report,
@@ -98,5 +100,6 @@ class FlatMedium:
             "radiated_energy": spent.sum(axis=1),
             "received_snr_db": measured,
             "noise_std": np.float64(self.noise.std),
+            "sum_noise_std": np.float64(noise_std),
         }
         return Received(arrived, diagnostics)

@@ -74,12 +74,13 @@ class GaussianLink(BaseLink):
 
     def _open(self, who: Participants) -> Uplink:
         path_gain = who.per_client("path_gain", self.path_gain)
+        noise = noise_of(self, who.length)
         medium = FlatMedium(
             cost=1 / path_gain,
             arrival=np.ones(who.num_clients, np.float32),
             active=np.ones(who.num_clients, bool),
             scale=1.0,
-            noise=noise_of(self, who.length),
+            noise=noise,
             rng=who.rng,
             report={
                 **channel_uses(who.length, self.bandwidth),

@@ -240,4 +240,6 @@ class OfdmMedium:
             "noise_std": np.float64(self.noise.std),
             "largest_arrival": np.float64(self.precoding.largest_arrival),
         }
+        if scale is None and factor is None:
+            diagnostics["sum_noise_std"] = diagnostics["noise_std"]
         return Received(packing.unpack(received), diagnostics)

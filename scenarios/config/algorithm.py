@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from fl import Acpc, Adsgd, Algorithm, ClippedFedAvg, Cotaf, FedAvg, FedNova, SignVote
+from fl import (
+    Acpc,
+    Adsgd,
+    Algorithm,
+    ClippedFedAvg,
+    Cotaf,
+    FedAdam,
+    FedAvg,
+    FedAvgM,
+    FedNova,
+    FedProx,
+    FedYogi,
+    Scaffold,
+    SignVote,
+)
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import TABLES, field_type
 from scenarios.config.tables import Choice
@@ -16,9 +30,14 @@ TABLES[Algorithm] = Choice(ALGORITHMS)
 ALGORITHM: Any = field_type(TABLES[Algorithm])
 
 ALGORITHMS.add("acpc", Acpc)
-ALGORITHMS.add("clipped-fedavg", ClippedFedAvg)
-ALGORITHMS.add("adsgd", Adsgd)
 ALGORITHMS.add("cotaf", Cotaf)
 ALGORITHMS.add("fedavg", FedAvg)
 ALGORITHMS.add("fednova", FedNova)
+ALGORITHMS.add("fedprox", FedProx)
+ALGORITHMS.add("fedavgm", FedAvgM)
+ALGORITHMS.add("fedadam", FedAdam)
+ALGORITHMS.add("fedyogi", FedYogi)
+ALGORITHMS.add("scaffold", Scaffold)
 ALGORITHMS.add("sign-vote", SignVote)
+ALGORITHMS.add("adsgd", Adsgd)
+ALGORITHMS.add("clipped-fedavg", ClippedFedAvg)

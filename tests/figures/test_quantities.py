@@ -115,6 +115,7 @@ def test_values_have_symbols_and_units(sweep):
     assert q.value_label(sweep, "truncation", 0.1) == "$g$ = 0.1"
     assert q.value_label(sweep, "truncation", 0.1, alone=True) == "0.1"
     assert q.value_label(sweep, "algorithm", "acpc") == "ACPC-OTA-FL"
+    assert q.value_label(sweep, "algorithm", "fedadam") == "FedAdam"
     assert q.label_of_dim(sweep, "round").axis == "round"
 
 

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from fl import Acpc, Adsgd, ClippedFedAvg, Cotaf, FedAvg, FedNova, Sgd, SignVote, UniformSteps
+from fl import (
+    Acpc,
+    Adsgd,
+    ClippedFedAvg,
+    Cotaf,
+    FedAdam,
+    FedAvg,
+    FedAvgM,
+    FedNova,
+    FedProx,
+    FedYogi,
+    Scaffold,
+    Sgd,
+    SignVote,
+    UniformSteps,
+)
 
 ALGORITHMS = {
     "acpc": Acpc(),
@@ -19,6 +34,12 @@ ALGORITHMS = {
     "fednova": FedNova(),
     "sign votes": SignVote(),
     "sign votes, error feedback": SignVote(error_feedback=True),
+    "cotaf, expected": Cotaf(precoding="expected"),
+    "fedprox": FedProx(mu=0.1),
+    "fedavgm": FedAvgM(FedNova()),
+    "fedadam": FedAdam(Acpc(beta="previous")),
+    "fedyogi": FedYogi(Cotaf(precoding="expected")),
+    "scaffold": Scaffold(),
 }
 OPTIONS = {"steps": UniformSteps(1, 6), "sgd": Sgd(0.5, 10), "seed": 3}
 

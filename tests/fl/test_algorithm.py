@@ -22,7 +22,15 @@ def test_refused_plans(steps):
         Plan(steps)
 
 
+def test_refused_additions_to_gradients():
+    with pytest.raises(ValueError, match="proximal must be a finite number >= 0, got -1"):
+        Plan([1, 2], proximal=-1)
+    with pytest.raises(ValueError, match=r"drift must be of shape \[m, d\] with m = 2, got shape"):
+        Plan([1, 2], drift=np.zeros((3, 4)))
+
+
 def test_plans_take_lists():
+    assert Plan([1, 2], drift=[[1, 2], [3, 4]]).drift.dtype == np.float64
     assert Plan([1, 2]).steps.shape == (2,)
 
 

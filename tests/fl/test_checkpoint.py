@@ -26,7 +26,9 @@ from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
 
 
 @pytest.mark.parametrize("stop", [1, 4])
-@pytest.mark.parametrize("algorithm", ["acpc", "acpc, previous", "cotaf"])
+@pytest.mark.parametrize(
+    "algorithm", ["acpc", "acpc, previous", "cotaf", "fedadam", "fedyogi", "scaffold"]
+)
 def test_resumed_run_equals_uninterrupted_run(algorithm, stop, problem, tmp_path):
     link = OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0))
     runs = [(ALGORITHMS[algorithm], link), (FedAvg(), GaussianLink(snr_db=0.0))]

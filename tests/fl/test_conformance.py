@@ -217,3 +217,12 @@ def test_rounds_on_a_moving_channel_do_not_overlap(moving):
     else:
         history = train(Careless(), Slow(moving), problem, rounds=4, **options)
         np.testing.assert_allclose(np.diff(history["airtime"]), [0.3, 0.5, 0.7])
+
+
+def test_drift_of_another_length_is_refused(problem):
+    class Drifting(Cotaf):
+        def plan(self, current):
+            return Plan(current.max_steps, drift=np.zeros((len(current.weights), 3)))
+
+    with pytest.raises(ValueError, match=r"the drift that .* plans must be of shape \(4, 52\)"):
+        train(Drifting(), IdealLink(), problem, rounds=1)

@@ -58,6 +58,7 @@ EVERY_ROUND = (
     "rate",
     "gain",
     "nmse",
+    "noise_std",
     "received_snr_db",
     "vote_error_rate",
     "airtime",

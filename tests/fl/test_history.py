@@ -130,7 +130,8 @@ def test_a_dataset_has_all_metrics(run):
         assert dataset[name].attrs == metric.attributes
         np.testing.assert_array_equal(dataset[name].values, run[name], strict=True)
     np.testing.assert_array_equal(dataset["weight"].values, run.weights)
-    assert dataset.attrs == {"algorithm": "fl.cotaf.Cotaf(server_step=1.0)", "diverged": ""}
+    options = "server_step=1.0, precoding='realised', margin=1.0, window=10.0"
+    assert dataset.attrs == {"algorithm": f"fl.cotaf.Cotaf({options})", "diverged": ""}
 
 
 @pytest.mark.parametrize(

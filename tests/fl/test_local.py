@@ -31,7 +31,7 @@ def shards(data, rng):
     return partition_dirichlet(data.y_train, CLIENTS, 1.0, rng)
 
 
-def by_hand(model, data, shard, minibatches, start, sgd, rate, steps):
+def by_hand(model, data, shard, minibatches, start, sgd, rate, steps, mu=0.0, drift=0.0):
     """One client, one run, one step after another."""
     features = model.features(data.x_train)
     current, velocity = start.astype(np.float64), np.zeros(len(start))
@@ -40,7 +40,7 @@ def by_hand(model, data, shard, minibatches, start, sgd, rate, steps):
         held = shard if sgd.batch_size is None else samples
         params = current.astype(np.float32)[None, None]
         gradient = model.gradient(params, features[held][None], data.y_train[held][None])[0, 0]
-        gradient = gradient + sgd.weight_decay * current
+        gradient = gradient + sgd.weight_decay * current + mu * (current - start) + drift
         largest = max(largest, np.linalg.norm(gradient))
         velocity = sgd.momentum * velocity + gradient
         current = current - rate * velocity
@@ -84,6 +84,41 @@ def test_all_at_once_equals_one_at_a_time(data, shards, rng, batch_size, decay, 
             )
             np.testing.assert_allclose(trained.updates[run, client], update, atol=2e-5)
             assert trained.largest_gradient[run, client] == pytest.approx(largest, rel=1e-3)
+
+
+@pytest.mark.parametrize("batch_size", [16, None])
+@pytest.mark.parametrize("momentum", [0.0, 0.5])
+@pytest.mark.parametrize("everyone", [True, False], ids=["one start", "one per client"])
+def test_what_plans_add_to_gradients(data, shards, rng, batch_size, momentum, everyone):
+    """Each run its own, also after other runs and clients have finished."""
+    model = LogisticRegression(12, 4)
+    sgd = Sgd(0.1, batch_size, weight_decay=0.1, momentum=momentum)
+    clients = ClientData.of(Problem(model, data, shards))
+    shape = (4, model.size) if everyone else (4, CLIENTS, model.size)
+    starts = rng.standard_normal(shape).astype(np.float32)
+    steps = rng.integers(1, 15, (4, CLIENTS))
+    mus = (0.5, 0.0, 0.0, 2.0)
+    drifts = [None, None, *rng.standard_normal((2, CLIENTS, model.size)).astype(np.float32)]
+
+    def trained(plans):
+        return train_locally(model, clients, sgd, 0.1, starts, plans, np.random.default_rng(7))
+
+    added = [
+        Plan(row, proximal=mu, drift=drift)
+        for row, mu, drift in zip(steps, mus, drifts, strict=True)
+    ]
+    result, plain = trained(added), trained([Plan(row) for row in steps])
+    np.testing.assert_array_equal(result.updates[1], plain.updates[1])
+    drawn = minibatches_of(clients, sgd, 7, 15)
+    for run, client in np.ndindex(4, CLIENTS):
+        start = starts[run] if everyone else starts[run, client]
+        drift = 0.0 if drifts[run] is None else drifts[run][client]
+        update, largest = by_hand(
+            model, data, shards[client], drawn[client], start, sgd, 0.1, steps[run, client],
+            mus[run], drift,
+        )  # fmt: skip
+        np.testing.assert_allclose(result.updates[run, client], update, atol=5e-5)
+        assert result.largest_gradient[run, client] == pytest.approx(largest, rel=1e-3)
 
 
 def test_minibatches_do_not_depend_on_other_clients(data, shards, rng):

@@ -43,3 +43,21 @@ def test_bandwidth_is_positive():
     for link in (GaussianLink, FadingLink):
         with pytest.raises(ValueError, match=r"^bandwidth must be a finite number > 0, got 0\.0"):
             link(bandwidth=0.0)
+
+
+def test_the_noise_it_reports_is_what_it_adds(rng):
+    """sigma_c = 0.2 at a power of 4 and 20 dB, before the gain is removed."""
+    size, gain = 20_000, 1e-3
+    uplink = GaussianLink(snr_db=20.0, reference_power=4.0).open(2, size, rng)
+    received = uplink.send(np.ones((2, size)), gain)
+    assert received.diagnostics["sum_noise_std"] == pytest.approx(0.2, rel=1e-12)
+    error = gain * (received.total - 2)
+    assert abs(error.var() / 0.04 - 1) < 5 * np.sqrt(2 / size)
+
+
+@pytest.mark.parametrize(("length", "sigma"), [(1, 0.1), (3, 0.1 / np.sqrt(3))])
+def test_reported_noise_by_entry_snr(length, sigma, rng):
+    """sigma_c^2 = 1 / (d 100) at 20 dB."""
+    uplink = GaussianLink(entry_snr_db=20.0).open(1, length, rng)
+    report = uplink.send(np.ones((1, length)), 0.1).diagnostics
+    assert report["sum_noise_std"] == pytest.approx(sigma, rel=1e-12)

@@ -156,7 +156,8 @@ def test_the_list_of_parts_has_it_with_its_options_and_origin(install, catalogue
     monkeypatch.setattr(report, "CATALOGUES", (catalogue,))
     lines = list(report.listed())
     assert lines[0] == "algorithm.name"
-    assert "  cotaf: server_step = 1.0" in lines
+    cotaf = 'server_step = 1.0, precoding = "realised", margin = 1.0, window = 10.0'
+    assert f"  cotaf: {cotaf}" in lines
     assert "  vote (from otafl_test_vote): step = 0.5, rounds = 3" in lines
     (broken,) = [line for line in lines if "broken" in line]
     assert broken.startswith("  broken (from otafl_test_broken): cannot be used: it must be ")

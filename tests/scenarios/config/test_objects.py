@@ -11,7 +11,23 @@ import numpy as np
 import pytest
 
 import phy
-from fl import Acpc, Algorithm, Cotaf, FedAvg, FedNova, LogisticRegression, Mlp, SignVote
+from fl import (
+    Acpc,
+    Adsgd,
+    Algorithm,
+    ClippedFedAvg,
+    Cotaf,
+    FedAdam,
+    FedAvg,
+    FedAvgM,
+    FedNova,
+    FedProx,
+    FedYogi,
+    LogisticRegression,
+    Mlp,
+    Scaffold,
+    SignVote,
+)
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
 from phy import impairments
 from scenarios import ScenarioError, load_scenario
@@ -61,6 +77,13 @@ ALGORITHM_OBJECTS = [
     FedAvg(),
     FedNova(tau_eff=3.0),
     SignVote(0.002, error_feedback=True),
+    FedProx(Cotaf(precoding="expected", margin=3.0), mu=0.1),
+    FedAvgM(FedProx(Acpc(G=2.0)), beta1=0.5),
+    FedAdam(FedNova(), epsilon=0.1),
+    FedYogi(Scaffold(), remove_noise=True),
+    Scaffold(server_step=0.5),
+    Adsgd(entries=0.25, k=10, projection="gaussian"),
+    ClippedFedAvg(clip=0.5),
 ]
 TRANSMIT_OBJECTS = [
     impairments.ClipAndFilter(6.0),

@@ -32,8 +32,9 @@ def names(lines):
 @pytest.mark.parametrize(
     ("key", "line"),
     [
-        ("algorithm.name", "cotaf: server_step = 1.0"),
         ("algorithm.name", 'fedavg: sends = "models"'),
+        ("algorithm.name", 'cotaf: server_step = 1.0, precoding = "realised", margin = 1.0, window = 10.0'),
+        ("algorithm.name", 'fedprox: aggregation = { name = "cotaf" }, mu = 0.01'),
         ("model.name", "mlp: hidden = [64]"),
         ("link.kind", "ideal: no options"),
         ("link.fading.kind", "tdl: speed = 0.0, carrier_frequency = 3500000000.0, model = \"A\", delay_spread = 1e-07"),

@@ -290,9 +290,7 @@ def test_tracked_with_clients_that_change_can_be_resumed(rng, tmp_path):
     options = {**OPTIONS, "participation": RandomClients(3)}
     whole, G = tracked(link, problem, rounds=40, **options)  # noqa: N806
     train(Tracked(), link, problem, rounds=7, checkpoint=tmp_path / "run.npz", **options)
-    resumed = train(
-        Tracked(), link, problem, rounds=40, checkpoint=tmp_path / "run.npz", **options
-    )
+    resumed = train(Tracked(), link, problem, rounds=40, checkpoint=tmp_path / "run.npz", **options)
     check_same(whole, resumed)
     assert len(np.unique(G)) > 30  # one number, whoever takes part
 

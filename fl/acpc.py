@@ -9,7 +9,8 @@ paper              here
 alpha_i            ``Round.weights``
 beta_t             ``gain``
 tau_t^i            ``steps``
-eta, G             ``Round.rate``, ``Acpc.G``
+eta                ``Round.rate``
+G                  ``Acpc.G``, or ``state["G"]`` if that is "tracked"
 x_{t,tau} - x_t    ``updates[i]``
 delta_t^i          ``gain * signals[i]``, ``signals[i]`` = alpha_i ``updates[i]`` / tau_i
 P_t^i              ``Uplink.budget``, for a whole round or for every OFDM symbol
@@ -21,6 +22,9 @@ What the paper leaves open, and how it is resolved here:
   the round by the paper's bound ||Delta_i|| <= eta tau_i G (section V, after Theorem 2);
   ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G;
   ``"realised"`` takes all steps and then the largest gain.
+- G is a constant of the data, which nobody knows beforehand. ``G="tracked"`` starts from what the
+  clients of the first round needed, and is then multiplied by exp(s_t - 0.09) after every round,
+  where s_t is the share of clients that were scaled down.
 - ||Delta_i|| / tau_i tends to fall as tau_i grows. A client takes the smallest number of steps at
   which its signal fits (``steps="smallest"``), or the largest. The paper's prose says that
   stronger clients take more steps; with the smallest, more power means the same number or fewer.
@@ -32,6 +36,7 @@ What the paper leaves open, and how it is resolved here:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,8 +46,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round, loads_at, sent_within, weighted
+from otafl._base.added import changed
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
+
+TARGET = 0.09
+"""Share of clients that a tracked G lets be scaled down; a history warns of more than a tenth."""
 
 
 @options
@@ -55,11 +64,11 @@ class Acpc(Algorithm):
     beta : {"bound", "previous", "realised"}
         How the gain is found: from the bound eta G on the norm of a local step (the default), from
         the norms of the previous round, or from the updates themselves.
-    G : float
-        Design bound > 0 on the norm of a stochastic gradient, for ``beta="bound"``; 0.5 by default.
-        A small G gives a large gain, and clients scale down; with G at the run's
-        ``largest_gradient``, hardly any client does (none on links without fading and with one
-        budget per round).
+    G : float or "tracked"
+        Design bound > 0 on the norm of a stochastic gradient, for ``beta="bound"``. A small G gives
+        a large gain, and clients scale down; with G at the run's ``largest_gradient``, hardly any
+        client does (none on links without fading and with one budget per round). By default it is
+        tracked from round to round, so that about 9 % of the clients are scaled down.
     steps : {"smallest", "largest"}
         Which number of local steps to take among those at which the signal fits its budget;
         "smallest" by default, with which more power means the same number of steps or fewer, and
@@ -82,8 +91,21 @@ class Acpc(Algorithm):
         delta_t^i = beta_t alpha_i / tau_t^i (x_{t,tau}^i - x_t),   ||delta_t^i||^2 <= P_t^i
         x_{t+1} = x_t + sum_i delta_t^i / beta_t + w_t / beta_t
 
+    A tracked G is not part of [1]. In the first round all clients take all their steps and the gain
+    is the largest; each reports the G with which its signal would just have fitted, and G_1 is the
+    quantile of these at 1 - 0.09. After that every client reports whether it was scaled down::
+
+        G_{t+1} = G_t exp(s_t - 0.09)
+
+    where s_t is the share of those that were, among the clients that sent anything. This is the
+    geometric update of [2] for a quantile of norms, with a learning rate of 1. Its sum says that
+    the mean of s_t over the rounds 1 to T is 0.09 + ln(G_{T+1} / G_1) / T, on any link and with any
+    data: at most a tenth unless G grows beyond G_1 exp(0.01 T).
+
     [1] H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
     Computation and Power Control".
+    [2] G. Andrew, O. Thakkar, H. B. McMahan and S. Ramaswamy, "Differentially private learning
+    with adaptive clipping", NeurIPS 2021.
 
     Examples
     --------
@@ -96,14 +118,17 @@ class Acpc(Algorithm):
     """
 
     beta: Literal["bound", "previous", "realised"] = "bound"
-    G: float = 0.5
+    G: float | Literal["tracked"] = changed("0.3", default="tracked", earlier=0.5)
     steps: Literal["smallest", "largest"] = "smallest"
     tau_min: int = 1
     tau_max: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         choice("beta", self.beta, ("bound", "previous", "realised"))
-        number("G", self.G, above=0)
+        if isinstance(self.G, str) and self.G != "tracked":
+            raise OptionError("G", 'a number > 0, or "tracked"', self.G)
+        if not isinstance(self.G, str):
+            number("G", self.G, above=0)
         choice("steps", self.steps, ("smallest", "largest"))
         integer("tau_min", self.tau_min, least=1)
         if self.tau_max is not None:
@@ -124,9 +149,9 @@ class Acpc(Algorithm):
                 must = f"a scalar, or one value for each of the {current.population} clients"
                 raise OptionError("tau_max", must, self.tau_max)
             limits = np.minimum(limits, most[current.clients] if most.ndim else most)
-        if self.beta == "realised" or (self.beta == "previous" and not current.state):
-            return Plan(limits)
         gain = self._gain_beforehand(current)
+        if gain is None:
+            return Plan(limits)
         return Plan(limits, gain, partial(self._fits, current, gain), self.steps == "largest")
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
@@ -137,25 +162,55 @@ class Acpc(Algorithm):
             gain = float(current.uplink.max_gain(signals))
         received, loads = sent_within(current, signals, gain)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
+        state = {"step_norms": norms}
+        if self.beta == "bound" and self.G == "tracked":
+            state |= _next_bound(current, gain, loads)
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
-        model, state = current.model + received.total, {"step_norms": norms}
-        return Outcome(model, received, gain, loads > 1, state, step=1.0)
+        return Outcome(current.model + received.total, received, gain, loads > 1, state, step=1.0)
 
-    def _gain_beforehand(self, current: Round) -> float:
-        """Return beta_t = min_i sqrt(P_i) / (alpha_i eta G), of [1], section V, after Theorem 2.
-
-        P_i is what the channel leaves of the budget.
-        """
-        clients, length = len(current.weights), len(current.model)
-        step_norms = np.full(clients, current.rate * self.G)
-        if self.beta == "previous":
-            step_norms = np.asarray(current.state["step_norms"])
-        expected = current.weights * step_norms / np.sqrt(length)
-        even = np.broadcast_to(expected[:, None], (clients, length))
-        return float(current.uplink.max_gain(even.astype(current.model.dtype)))
+    def _gain_beforehand(self, current: Round) -> float | None:
+        """Return beta_t; None if it is found from the updates."""
+        if self.beta == "previous" and current.state:
+            return _gain(current, np.asarray(current.state["step_norms"]))
+        if self.beta != "bound":
+            return None
+        if self.G != "tracked":
+            return _gain_of_bound(current, float(self.G))
+        if "G" in current.state:
+            return _gain_of_bound(current, float(current.state["G"]))
+        gain = _gain_of_bound(current, 1.0)
+        return gain if math.isinf(gain) else None  # where no budget binds, any G will do
 
     def _fits(self, current: Round, gain: float, step: int, updates: NDArray) -> NDArray[np.bool_]:
         """Return whether each client's signal after ``step`` steps is within its budget, [m]."""
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
         return loads_at(current, gain, weighted(updates, current.weights / step)) <= 1
+
+
+def _gain_of_bound(current: Round, bound: float) -> float:
+    """Return beta_t = min_i sqrt(P_i) / (alpha_i eta G), of [1], section V, after Theorem 2."""
+    return _gain(current, np.full(len(current.weights), current.rate * bound))
+
+
+def _gain(current: Round, step_norms: NDArray) -> float:
+    """Return the largest gain for updates of these norms per step, spread over all entries.
+
+    P_i is what the channel leaves of the budget.
+    """
+    clients, length = len(current.weights), len(current.model)
+    expected = current.weights * step_norms / np.sqrt(length)
+    even = np.broadcast_to(expected[:, None], (clients, length))
+    return float(current.uplink.max_gain(even.astype(current.model.dtype)))
+
+
+def _next_bound(current: Round, gain: float, loads: NDArray[np.float64]) -> dict[str, NDArray]:
+    """Return the tracked G of the next round; nothing while no client has sent anything."""
+    sending = loads[loads > 0]
+    if "G" in current.state:
+        share = (sending > 1).mean() if len(sending) else TARGET
+        return {"G": current.state["G"] * np.exp(share - TARGET)}
+    unit = _gain_of_bound(current, 1.0)
+    if not len(sending) or math.isinf(unit):
+        return {}
+    return {"G": unit / gain * np.quantile(np.sqrt(sending), 1 - TARGET)}

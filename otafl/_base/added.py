@@ -1,8 +1,9 @@
-"""Options that were added to a dataclass after its first version.
+"""Options of a dataclass that were added after its first version, or whose default changed.
 
-An option that changes results declares the value that reproduces the behaviour of versions without
-it. At that value it does not count among the settings that tell one result from another, and what
-an earlier version stored is read with it.
+An option that changes results declares the value that reproduces the behaviour of versions before
+the change. What an earlier version stored is read with that value. An option that was added does
+not count at that value among the settings that tell one result from another, because earlier
+versions did not have it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import Field, field
 from typing import Any
 
-SINCE, EARLIER = "since", "earlier"
+SINCE, EARLIER, ALWAYS = "since", "earlier", "always"
 """Keys in the metadata of a field."""
 
 
@@ -26,12 +27,27 @@ def added(since: str, *, default: Any, earlier: Any) -> Any:
     earlier : object
         The value that reproduces earlier versions.
     """
-    return field(default=default, metadata={SINCE: since, EARLIER: earlier})
+    return field(default=default, metadata={SINCE: since, EARLIER: earlier, ALWAYS: False})
+
+
+def changed(since: str, *, default: Any, earlier: Any) -> Any:
+    """Return a dataclass field for an option that was always there, with another default.
+
+    Parameters
+    ----------
+    since : str
+        The version that changed the default, such as "0.3".
+    default : object
+        Its default.
+    earlier : object
+        Its default in earlier versions.
+    """
+    return field(default=default, metadata={SINCE: since, EARLIER: earlier, ALWAYS: True})
 
 
 def metadata_of(option: Field) -> dict[str, Any] | None:
-    """Return what :func:`added` says of a field; None if it was always there."""
-    keys = (SINCE, EARLIER)
+    """Return what :func:`added` or :func:`changed` says of a field; None if neither does."""
+    keys = (SINCE, EARLIER, ALWAYS)
     return {key: option.metadata[key] for key in keys} if SINCE in option.metadata else None
 
 

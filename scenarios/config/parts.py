@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic import Field as Option
 from pydantic_core import PydanticCustomError
 
-from otafl._base.added import EARLIER, SINCE, metadata_of
+from otafl._base.added import ALWAYS, EARLIER, SINCE, metadata_of
 from otafl._base.validation import OptionError
 from scenarios.config.options import (
     check_of,
@@ -77,14 +77,15 @@ class Part(BaseModel):
     def identity(self) -> dict[str, Any]:
         """Return the settings that tell this table from others with other results.
 
-        An option at the value that reproduces earlier versions is left out, and a file counts by
-        its content, not by its name.
+        An option that was added later is left out at the value that reproduces earlier versions,
+        and a file counts by its content, not by its name.
         """
         same = {}
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
             added: Any = field.json_schema_extra
-            if added and written(value) == written(added[EARLIER]):
+            new = added and not added[ALWAYS]
+            if new and written(value) == written(added[EARLIER]):
                 continue
             if name == self.file_key and self.__dict__.get("sha256"):
                 continue
@@ -302,7 +303,7 @@ def absent(name: str, given: Any, must: str) -> None:
 
 def later(since: str, *, default: Any, earlier: Any) -> Any:
     """Return the default of an option that was added later; see :mod:`otafl._base.added`."""
-    return Option(default, json_schema_extra={SINCE: since, EARLIER: earlier})
+    return Option(default, json_schema_extra={SINCE: since, EARLIER: earlier, ALWAYS: False})
 
 
 HIDDEN = "hidden"

@@ -9,6 +9,7 @@ from fl import (
     Acpc,
     Plan,
     Problem,
+    RandomClients,
     Round,
     Sgd,
     partition_by_label,
@@ -18,6 +19,7 @@ from fl.streams import Purpose, stream
 from links import FadingLink, GaussianLink, IdealLink, OfdmLink
 from phy import NoFading, OfdmGrid, Rayleigh
 from tests.fl.problems import blobs, run_parabolas
+from tests.fl.runs import OPTIONS, check_same
 
 QUIET = {"snr_db": np.inf}
 
@@ -167,7 +169,7 @@ def test_acpc_leaves_silent_clients_out(rng):
     data = blobs(rng)
     problem = Problem(None, data, partition_by_label(data.y_train, 4, 4, rng))
     link = FadingLink(snr_db=20.0, fading=Rayleigh(), truncation=1.0)
-    history = train(Acpc(), link, problem, rounds=20, steps=3, sgd=Sgd(0.5, 10))
+    history = train(Acpc(G=0.5), link, problem, rounds=20, steps=3, sgd=Sgd(0.5, 10))
     silent = history["active_fraction"] == 0
     assert silent.any()
     assert not history["energy"][silent].any()
@@ -184,12 +186,137 @@ def test_acpc_leaves_silent_clients_out(rng):
     assert checked >= 10
 
 
+class Tracked(Acpc):
+    """Records G as every round leaves it."""
+
+    def aggregate(self, *arguments):
+        outcome = super().aggregate(*arguments)
+        SEEN.extend(outcome.state.get("G", np.empty(0)).ravel())
+        return outcome
+
+
+SEEN: list[float] = []
+
+
+def tracked(link, problem, **options):
+    """Return a run, and every G that one of its rounds left."""
+    SEEN.clear()
+    history = train(Tracked(), link, problem, **options)
+    return history, np.array(SEEN)
+
+
+def test_tracked_by_hand():
+    """In two steps of rate 1/4, client 1 needs G = 0.21875 / 0.25, client 2 1.125 / 0.25.
+
+    G_1 is their quantile at 0.91; from x_1 = 43/64 client 2 needs 149/32 for one step and 447/128
+    for two. The next G is smaller by exp(-0.09), because everybody fits.
+    """
+    history = run_parabolas(Acpc(), GaussianLink(**QUIET), steps=2, rounds=3)
+    assert history["steps"][0].tolist() == [2, 2]
+    G = 0.875 + 0.91 * (4.5 - 0.875)  # noqa: N806
+    expected = [1 / (0.5 * 1.125), 1 / (0.5 * 0.25 * G), 1 / (0.5 * 0.25 * G * 0.9139312)]
+    np.testing.assert_allclose(history["gain"], expected, rtol=1e-5)
+    assert history["steps"][1].tolist() == [1, 2]
+    assert not history["scaled_down"].any()
+
+
+def round_of(updates, G):  # noqa: N803
+    """Return G after a round with eta = 0.1 in which every client takes one step."""
+    clients = len(updates)
+    uplink = GaussianLink(**QUIET).open(clients, 1, np.random.default_rng(1))
+    alpha = np.full(clients, 1 / clients)
+    steps = np.ones(clients, np.int64)
+    state = {"G": np.asarray(G)}
+    current = Round(5, np.zeros(1), uplink, alpha, steps, 0.1, state)
+    plan = Acpc().plan(current)
+    assert plan.gain == pytest.approx(clients / (0.1 * G), rel=1e-5)
+    outcome = Acpc().aggregate(current, plan, np.array(updates)[:, None], steps)
+    return float(outcome.state["G"])
+
+
+@pytest.mark.parametrize(
+    ("updates", "factor"),
+    [
+        ([0.1, 0.19], 0.9139312),  # eta G = 0.2: both fit, exp(-0.09)
+        ([0.1, 0.21], 1.5068178),  # one of two is scaled down, exp(0.41)
+        ([0.3, 0.4], 2.4843225),  # exp(0.91)
+        ([0.0, 0.21], 2.4843225),  # a client that sends nothing reports nothing
+        ([0.0, 0.0], 1.0),
+        ([0.1] * 9 + [1e6], 1.0100502),  # exp(0.01), however large the outlier
+    ],
+)
+def test_tracked_g_follows_the_share_scaled_down(updates, factor):
+    assert round_of(updates, 2.0) == pytest.approx(2.0 * factor, rel=1e-6)
+
+
+def test_tracked_g_recovers_from_an_outlier():
+    """After a round in which all have gradients a million times as large, in eleven rounds."""
+    G = [round_of([1e5] * 10, 2.0)]  # noqa: N806
+    for _ in range(11):
+        G.append(round_of([0.1] * 10, G[-1]))
+    assert G[0] == pytest.approx(2.0 * 2.4843225)
+    assert G[-2] > 2.0 > G[-1]
+
+
+def test_tracked_g_is_the_same_on_links_without_fading(rng):
+    data = blobs(rng)
+    problem = Problem(None, data, partition_by_label(data.y_train, 4, 2, rng))
+    flat = OfdmLink(**QUIET, fading=NoFading(), budget="round", interleaver_seed=None)
+    options = {"rounds": 30, "steps": 4, "sgd": Sgd(0.5, 10)}
+    one, expected = tracked(GaussianLink(**QUIET), problem, **options)
+    other, found = tracked(flat, problem, **options)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
+    np.testing.assert_allclose(other["gain"], one["gain"], rtol=1e-3)
+    assert one["scaled_down"].any()
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        GaussianLink(snr_db=10.0),
+        GaussianLink(snr_db=-1.0, power=[1.0, 2.0, 4.0, 0.5]),
+        OfdmLink(entry_snr_db=10.0),
+        FadingLink(snr_db=20.0, fading=Rayleigh(), truncation=1.0),
+    ],
+    ids=["equal", "unequal", "ofdm", "often silent"],
+)
+def test_tracked_scales_at_most_a_tenth_down(link, rng):
+    """mean(s_t) = 0.09 + ln(G_{T+1} / G_1) / T exactly, with any data, seed and link."""
+    data = blobs(rng)
+    problem = Problem(None, data, partition_by_label(data.y_train, 4, 2, rng))
+    options = {"steps": 3, "sgd": Sgd(0.5, 10), "test_every": 400, "seed": int(rng.integers(1000))}
+    history, G = tracked(link, problem, rounds=400, **options)  # noqa: N806
+    heard = (history["energy"] > 0).sum(axis=1)
+    shares = history["scaled_down"].sum(axis=1)[heard > 0] / heard[heard > 0]
+    growth = np.log(G[-1] / G[0])
+    assert shares[1:].sum() == pytest.approx(0.09 * len(shares[1:]) + growth, abs=1e-6)
+    assert 0.02 < history["scaled_down"].mean() <= 0.1
+    assert (history["load"] <= 1 + 1e-5).all()
+
+
+def test_tracked_where_no_budget_binds_is_any_g():
+    check_same(run_parabolas(Acpc(), rounds=3), run_parabolas(Acpc(G=0.5), rounds=3))
+
+
+def test_tracked_with_clients_that_change_can_be_resumed(rng, tmp_path):
+    data = blobs(rng)
+    problem = Problem(None, data, partition_by_label(data.y_train, 8, 2, rng))
+    link = OfdmLink(entry_snr_db=10.0)
+    options = {**OPTIONS, "participation": RandomClients(3)}
+    whole, G = tracked(link, problem, rounds=40, **options)  # noqa: N806
+    train(Tracked(), link, problem, rounds=7, checkpoint=tmp_path / "run.npz", **options)
+    resumed = train(Tracked(), link, problem, rounds=40, checkpoint=tmp_path / "run.npz", **options)
+    check_same(whole, resumed)
+    assert len(np.unique(G)) > 30  # one number, whoever takes part
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: Acpc(beta="guess"), "beta must be one of 'bound', 'previous', 'realised', got 'g"),
         (lambda: Acpc(G=0), "G must be a finite number > 0, got 0"),
         (lambda: Acpc(G=np.inf), "G must be .*, got inf"),
+        (lambda: Acpc(G="auto"), 'G must be a number > 0, or "tracked", got .auto'),
         (lambda: Acpc(steps="all"), "steps must be one of .*, got 'all'"),
         (lambda: Acpc(tau_min=0), "tau_min must be a whole number >= 1, got 0"),
         (lambda: Acpc(tau_min=3, tau_max=2), "tau_max must be at least 3, .* tau_min, got 2"),

@@ -114,6 +114,23 @@ def test_a_history_is_a_mapping(run, empty):
     assert not empty
 
 
+@pytest.mark.parametrize(
+    ("scaled", "said"),
+    [
+        (0, "0% scaled down)"),
+        (2, "10% scaled down)"),
+        (3, "15% scaled down (warning: more than 10%; the gain was too large))"),
+    ],
+)
+def test_print_warns_where_many_are_scaled_down(run, scaled, said):
+    """More than two of twenty signals."""
+    flags = (np.arange(20) < scaled).reshape(5, 4)
+    metrics = {name: run[name][[0, 0, 1, 1, 2]] for name in run}
+    history = replace(run, metrics={**metrics, "scaled_down": flags})
+    assert repr(history).endswith(said)
+    assert ("warning" in repr(history)) == (scaled > 2)
+
+
 def test_a_history_equals_itself_only(run):
     assert run in [run]
     assert run in {run}

@@ -23,6 +23,7 @@ from fl.theory import (
     theorem2_of,
 )
 from links import FadingLink, GaussianLink
+from tests.fl.problems import run_parabolas
 
 
 def test_theorem2_by_hand():
@@ -94,6 +95,19 @@ def test_theorem2_channel_term_is_needed_in_its_scaled_form():
     measured = history["squared_gradient_norm"][10:].mean()  # x_0 itself is the optimum
     assert theorem2_of(history, constants, 0.01, scaled=False).total[-1] < measured / 2
     assert theorem2_of(history, constants, 0.01).total[-1] > measured
+
+
+def test_theorem2_with_a_tracked_gain():
+    """While nobody is scaled down; 1 / beta^2 is the mean over rounds with different gains."""
+    history = run_parabolas(Acpc(), GaussianLink(snr_db=20.0), steps=2, rounds=3)
+    assert not history["scaled_down"].any()
+    assert len(np.unique(history["gain"])) == 3
+    bound = theorem2_of(history, Constants(2.0, 0.0, 6.0, 5.0), channel_variance=0.01)
+    inverse = (0.5 * 0.25 * np.array([4.5, 4.17375, 4.17375 * 0.9139312])) ** 2
+    np.testing.assert_allclose(
+        bound.channel_noise, 2 * 0.01 / 0.25 * np.cumsum(inverse) / [1, 2, 3], rtol=1e-4
+    )
+    assert np.isfinite(bound.total).all()
 
 
 def test_theorem2_is_refused_where_it_does_not_hold(rng):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from pydantic import ValidationError
 
-from otafl._base.added import added
+from otafl._base.added import added, changed
 from otafl._base.validation import assign, number
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import NONE, Part, field_type, mirror, written
@@ -137,6 +137,23 @@ def test_what_an_earlier_version_stored_keeps_its_meaning(stored_by, second, thi
     config = read(mirror(Newer), {"first": 3.0}, stored_by=stored_by)
     assert (config.first, config.second, config.third) == (3.0, second, third)
     assert read(mirror(Newer), {"second": 5.0}, stored_by="0.1").second == 5.0
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A part whose default is another since 0.3."""
+
+    first: float | str = changed("0.3", default="tracked", earlier=0.5)
+
+
+def test_a_changed_default_still_tells_results_apart():
+    """Earlier versions named their cells by it, so its earlier value counts as well."""
+    kind = mirror(Changed)
+    assert kind().identity() == {"first": "tracked"}
+    assert kind(first=0.5).identity() == {"first": 0.5}
+    assert read(kind, {}, stored_by="0.2.0").first == 0.5
+    assert read(kind, {"first": 2.0}, stored_by="0.2.0").first == 2.0
+    assert read(kind, {}, stored_by="0.3.0").first == read(kind, {}).first == "tracked"
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def test_an_option_that_only_an_old_choice_has_is_kept(data_file):
     assert len(both.index.digests) == 3
     assert both.asked == {fedavg.cells[0].digest()}
     content["algorithm"] = {"tau_max": 3}
-    with pytest.raises(ScenarioError, match="algorithm.G: there 1.0, here 0.5"):
+    with pytest.raises(ScenarioError, match="algorithm.G: there 1.0, here tracked"):
         extended(scenario, new_study(scenario).index, load_scenario(content))
 
 

@@ -64,7 +64,8 @@ def open_round(
     uplink = uplinks.of(clients)
     model = run.model.view()
     model.flags.writeable = False  # other runs may share it
-    received, opened = None, None
+    received: Any = None
+    opened: OpenedDownlink | None = None
     diagnostics: Mapping[str, Any] = {}
     if experiment.downlink is not None:
         rng = stream(seed, number, Purpose.DOWNLINK)

@@ -18,16 +18,11 @@ from otafl._base.validation import OptionError, OutOfRangeError, assign, number,
 
 
 class DownlinkMedium(Protocol):
-    """What happens between the server's vector and those that the clients have.
-
-    Attributes
-    ----------
-    airtime : float
-        Time on the air of a broadcast, pilots included [s].
-    """
+    """What happens between the server's vector and those that the clients have."""
 
     @property
-    def airtime(self) -> float: ...
+    def airtime(self) -> float:
+        """Time on the air of a broadcast, pilots included [s]."""
 
     def deliver(self, vector: NDArray) -> NDArray:
         """Return what each client makes of a vector [d] that is not zero, [num_clients, d].
@@ -79,7 +74,7 @@ class OpenedDownlink:
         if power > 0:
             rows = self.medium.deliver(values).astype(values.dtype, copy=False)
             nmse = sum(squared_norm(row - values) for row in rows) / (len(rows) * power)
-        diagnostics = {
+        diagnostics: dict[str, Any] = {
             "downlink_nmse": np.float64(nmse),
             "downlink_airtime": np.float64(self.medium.airtime),
         }
@@ -135,9 +130,7 @@ class BaseDownlink(ABC):
         -------
         OpenedDownlink
         """
-        return self._open(
-            Participants.of(num_clients, length, rng, clients, time, device_rng)
-        )
+        return self._open(Participants.of(num_clients, length, rng, clients, time, device_rng))
 
     @abstractmethod
     def _open(self, who: Participants) -> OpenedDownlink: ...

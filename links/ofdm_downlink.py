@@ -136,9 +136,7 @@ class OfdmDownlink(BaseDownlink):
             pilot_symbols=channel.estimate.shape[1] * self.csi.pilots_per_slot,
             rng=who.rng,
         )
-        return OpenedDownlink(
-            who.num_clients, who.length, medium, moving=self.fading.continuous
-        )
+        return OpenedDownlink(who.num_clients, who.length, medium, moving=self.fading.continuous)
 
 
 @dataclass(frozen=True)

@@ -103,9 +103,7 @@ class QuantisedDownlink(BaseDownlink):
             airtime=symbols * self.grid.symbol_duration,
             rng=who.rng,
         )
-        return OpenedDownlink(
-            who.num_clients, who.length, medium, moving=self.fading.continuous
-        )
+        return OpenedDownlink(who.num_clients, who.length, medium, moving=self.fading.continuous)
 
 
 @dataclass(frozen=True)

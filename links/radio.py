@@ -171,9 +171,7 @@ class BaseLink(ABC):
         -------
         Uplink
         """
-        return self._open(
-            Participants.of(num_clients, length, rng, clients, time, device_rng)
-        )
+        return self._open(Participants.of(num_clients, length, rng, clients, time, device_rng))
 
     @abstractmethod
     def _open(self, who: Participants) -> Uplink: ...

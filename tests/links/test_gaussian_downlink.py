@@ -27,7 +27,9 @@ def test_a_broadcast_by_hand():
 def test_snrs_belong_to_devices():
     downlink = GaussianDownlink(entry_snr_db=[np.inf, 10.0, np.inf, 10.0])
     x = np.arange(6.0)
-    received = downlink.open(3, 6, np.random.default_rng(1), clients=[0, 1, 2]).broadcast(x).received
+    received = (
+        downlink.open(3, 6, np.random.default_rng(1), clients=[0, 1, 2]).broadcast(x).received
+    )
     assert (received == x).all(axis=1).tolist() == [True, False, True]
     with pytest.raises(ValueError, match=r"^entry_snr_db must .*: client 4 takes part, got 4 val"):
         downlink.open(1, 6, np.random.default_rng(1), clients=[4])

@@ -33,7 +33,9 @@ def test_zero_forcing_by_hand():
     """||x||^2 = 30 and P = 120: the gain is 2; sigma_c^2 = 1, so N0 = 2; a = 2j and 1/2."""
     received, unit = clients_of(power=120.0, snr_db=0.0, equaliser="zero-forcing")
     a = np.array([[2j], [0.5]])
-    np.testing.assert_allclose(received, (2 * a * ELEMENTS + np.sqrt(2) * unit) / (2 * a), rtol=1e-5)
+    np.testing.assert_allclose(
+        received, (2 * a * ELEMENTS + np.sqrt(2) * unit) / (2 * a), rtol=1e-5
+    )
 
 
 def test_lmmse_by_hand():
@@ -48,9 +50,7 @@ def test_lmmse_by_hand():
 @pytest.mark.parametrize("equaliser", ["zero-forcing", "lmmse"])
 def test_a_wrong_estimate_remains_in_the_model(equaliser):
     """Without noise both divide by what they take for the channel."""
-    received, _ = clients_of(
-        snr_db=np.inf, equaliser=equaliser, csi=DistortedCsi(lambda h: 2j * h)
-    )
+    received, _ = clients_of(snr_db=np.inf, equaliser=equaliser, csi=DistortedCsi(lambda h: 2j * h))
     np.testing.assert_allclose(received, [ELEMENTS / 2j] * 2, rtol=1e-6)
 
 

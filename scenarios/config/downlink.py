@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import scenarios.config.link  # noqa: F401  (it registers the tables of grids, fading and CSI)
 from links import GaussianDownlink, OfdmDownlink, QuantisedDownlink
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.parts import Part, field_type

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from fl import Broadcast, Downlink
+from fl import Broadcast, Downlink, FedAvg, Sgd, quadratic_problem, train
 from fl.api import OpenedDownlink
-from links import GaussianDownlink, OfdmDownlink, QuantisedDownlink
+from links import GaussianDownlink, IdealLink, OfdmDownlink, QuantisedDownlink
 from phy import PilotCsi, Tdl
 
 EVERY = [
@@ -105,6 +108,33 @@ def test_the_same_seed_is_the_same_broadcast_and_another_is_new(downlink, rng):
 def test_a_mistake_is_answered_with_the_nearest_option():
     with pytest.raises(TypeError, match="^OfdmDownlink has no option 'equalizer'; did you"):
         OfdmDownlink(equalizer="lmmse")
+
+
+def test_a_downlink_is_pickled_as_it_is(downlink):
+    again = pickle.loads(pickle.dumps(downlink))
+    assert again == downlink
+    quieter = replace(again, snr_db=30.0)  # a default does not stand in the way
+    assert (quieter.snr_db, quieter.entry_snr_db) == (30.0, None)
+
+
+@pytest.mark.filterwarnings("error", "ignore::fl.DivergenceWarning")
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(GaussianDownlink, {}), (OfdmDownlink, {"equaliser": "zero-forcing"}), (OfdmDownlink, {})],
+)
+def test_noise_beyond_any_number_stops_a_run(kind, options):
+    """LMMSE hears nothing, and takes the model for zero."""
+    downlink = kind(snr_db=-200.0, power=1e-12, reference_power=1e12, **options)
+    problem = quadratic_problem(np.ones((2, 1, 1)), [[1.0], [3.0]], start=[1e10])
+    training = {"sgd": Sgd(0.1, None), "progress": False, "rounds": 5}
+    hears_nothing = kind is OfdmDownlink and not options
+    for sends in ("models", "updates"):
+        history = train(FedAvg(sends=sends), IdealLink(), problem, downlink=downlink, **training)
+        if hears_nothing:
+            assert history.diverged is None
+            np.testing.assert_allclose(history["downlink_nmse"], 1, rtol=1e-5)
+        else:
+            assert "the run diverged in round 0" in history.diverged
 
 
 def test_the_devices_generator_is_not_advanced(downlink, rng):

@@ -214,6 +214,6 @@ class Link(_Opens[Uplink], Protocol):
 class Downlink(_Opens[OpenedDownlink], Protocol):
     """A model of a downlink, the mirror image of :class:`Link`. It holds no state.
 
-    Clients train from what they received. Without a downlink the model reaches every client without
-    error, as in the paper.
+    Clients train from what they received, and send differences to it or whole models.
+    Without a downlink the model reaches every client without error, as in the paper.
     """

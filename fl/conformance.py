@@ -96,7 +96,8 @@ def checked_broadcast(
     if np.shape(broadcast.received) != expected:
         shape = np.shape(broadcast.received)
         raise OptionError(f"what clients receive over {name}", f"of shape {expected}", shape)
-    return broadcast
+    received = np.asarray(broadcast.received).astype(model.dtype, copy=False)
+    return Broadcast(received, broadcast.diagnostics)
 
 
 def checked_plan(algorithm: Algorithm, current: Round) -> Plan:
@@ -145,18 +146,32 @@ def _check_rows(name: str, array: NDArray, num_clients: int, columns: str) -> No
         raise OptionError(name, f"of shape [m, {columns}], such as ({num_clients}, 1)", shape)
 
 
-def check_airtime(current: Round, reception: Reception, round_period: float) -> None:
-    """Refuse a round that lasts longer than ``round_period`` on a channel that moves.
+def check_airtime(
+    opened: Sequence[Any], diagnostics: Sequence[Mapping[str, Any]], number: int, period: float
+) -> None:
+    """Refuse a round that lasts longer than ``period`` on a channel that moves.
 
-    The next round would meet its channels before this one has ended. Only an uplink that says so
-    by its attribute ``moving`` has channels that depend on time; otherwise the round's duration is
-    not limited.
+    The next round would meet its channels before this one has ended. Only an uplink or a downlink
+    that says so by its attribute ``moving`` has channels that depend on time; otherwise the round's
+    duration is not limited.
+
+    Parameters
+    ----------
+    opened : sequence of Uplink or OpenedDownlink
+        The links of the round.
+    diagnostics : sequence of mapping
+        What they report.
+    number : int
+        The round.
+    period : float
+        ``round_period``.
     """
-    airtime = float(np.max(reception.diagnostics.get("airtime", 0.0)))
-    if airtime > round_period and getattr(current.uplink, "moving", False):
-        must = f"at least {airtime:.6g} s, the airtime of round {current.number}"
+    reports = [each.get(name) for each in diagnostics for name in ("airtime", "downlink_airtime")]
+    airtime = float(sum(np.max(each) for each in reports if each is not None))
+    if airtime > period and any(getattr(each, "moving", False) for each in opened):
+        must = f"at least {airtime:.6g} s, the airtime of round {number}"
         hint = ": the channel moves, and the next round would begin before this one has ended"
-        raise OptionError("round_period", must, round_period, hint)
+        raise OptionError("round_period", must, period, hint)
 
 
 def check_memory(algorithm: Algorithm, device_state: Mapping[str, NDArray], devices: int) -> None:

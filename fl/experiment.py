@@ -263,7 +263,9 @@ class Experiment:
             except OutOfRangeError as error:
                 return _diverged(run, current, str(error))
         conformance.check_outcome(algorithm, outcome, current)
-        conformance.check_airtime(current, outcome.reception, self.round_period)
+        links = (current.uplink, begun.downlink)
+        reports = (outcome.reception.diagnostics, begun.diagnostics)
+        conformance.check_airtime(links, reports, current.number, self.round_period)
         if not moderate(outcome.model):
             finite = np.isfinite(outcome.model).all()
             where = f"beyond {LARGEST:g}" if finite else "to infinity or NaN"

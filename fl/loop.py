@@ -205,7 +205,7 @@ def train(
         Seed >= 0 of everything that is drawn; 0 by default.
     round_period : float
         Time from the beginning of one round to that of the next, in seconds; 0.1 by default. Links
-        whose channels change with time are opened at multiples of it.
+        whose channels change with time, downlinks included, are opened at multiples of it.
     test_every : int
         Number of rounds between tests, 1 by default; the last round is always tested.
     measure_gradient : bool
@@ -229,8 +229,8 @@ def train(
     ------
     ValueError
         If an argument or what a user-defined part returns is invalid, if the checkpoint belongs to
-        another run, or if a round takes longer than ``round_period`` on an uplink whose channel
-        moves (see :class:`fl.Uplink`), so that two rounds would overlap in time.
+        another run, or if a round takes longer than ``round_period``, downlink included, on a
+        channel that moves (see :class:`fl.Uplink`), so that two rounds would overlap in time.
 
     Warns
     -----

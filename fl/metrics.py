@@ -85,7 +85,8 @@ METRICS: Mapping[str, Metric] = _table([
     Metric("gain", ROUND, "gain", "Common gain of all signals, the paper's beta_t.",
            over_rounds="median"),
     Metric("train_loss", ROUND, "training loss", "F(x_t) before the round, without weight decay, "
-           "estimated without bias from each client's first minibatch.", over_rounds="last"),
+           "estimated without bias from each client's first minibatch; with a downlink, at the "
+           "models that clients received.", over_rounds="last"),
     Metric("largest_gradient", PER_CLIENT, "largest gradient norm",
            "Largest norm of a stochastic gradient during the round, with weight decay and what the "
            "algorithm adds to it.",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fl import conformance
 from fl.algorithm import Algorithm, Round
-from fl.api import Link, Rng, Uplink
+from fl.api import Link, OpenedDownlink, Rng, Uplink
 from fl.chosen_uplink import ChosenUplink
 from fl.conformance import LinkSource
 from fl.local_steps import max_steps
@@ -32,12 +32,15 @@ class Opened:
         What its algorithm knows.
     selection : mapping of str to ndarray
         The memory of the selection of clients.
+    downlink : OpenedDownlink or None
+        The downlink, if there is one.
     diagnostics : mapping of str to array
-        What the downlink reports.
+        What it reports.
     """
 
     current: Round
     selection: Mapping[str, NDArray]
+    downlink: OpenedDownlink | None = None
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -62,6 +65,7 @@ def open_round(
     model = run.model.view()
     model.flags.writeable = False  # other runs may share it
     received: Any = None
+    opened: OpenedDownlink | None = None
     diagnostics: Mapping[str, Any] = {}
     if experiment.downlink is not None:
         rng = stream(seed, number, Purpose.DOWNLINK)
@@ -94,7 +98,7 @@ def open_round(
         received,
         problem.num_clients,
     )
-    return Opened(current, chosen.memory, diagnostics)
+    return Opened(current, chosen.memory, opened, diagnostics)
 
 
 class _Uplinks:

@@ -8,16 +8,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from links.faded import FADING
+from links.digital import check_digital_options, efficiencies, symbols_needed
 from links.ideal import quiet_report, unlimited
 from links.radio import DEFAULT_SNR_DB, BaseLink, Noise, Participants, check_radio_options, noise_of
 from links.uplink import Received, Uplink
 from otafl._base.arrays import FloatArray, Rng
 from otafl._base.names import options
-from otafl._base.validation import Scalars, assign, integer, number, typed
-from phy.channel import draw_channel, mean_power, refuse_longer_than_prefix
-from phy.csi import PerfectCsi
-from phy.digital import SCALE_BITS, quantise, spectral_efficiency
+from otafl._base.validation import Scalars
+from phy.channel import mean_power
+from phy.digital import quantise
 from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
 
@@ -75,37 +74,14 @@ class OrthogonalLink(BaseLink):
 
     def __post_init__(self) -> None:
         check_radio_options(self)
-        typed("fading", self.fading, Fading, FADING)
-        typed("grid", self.grid, OfdmGrid, "an OfdmGrid")
-        assign(
-            self,
-            bits=integer("bits", self.bits, least=1, most=32),
-            gap_db=number("gap_db", self.gap_db, least=0),
-            max_efficiency=number("max_efficiency", self.max_efficiency, above=0),
-        )
-        if self.fading.delays is not None:
-            refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
+        check_digital_options(self)
 
     def _open(self, who: Participants) -> Uplink:
         grid, noise = self.grid, noise_of(self, who.length)
         path_gain = who.per_client("path_gain", self.path_gain)
-        num_symbols = grid.num_symbols(who.length)
-        symbol_energy = who.per_client("power", self.power) / num_symbols
-        channel = draw_channel(
-            grid,
-            self.fading,
-            PerfectCsi(),
-            path_gain=path_gain,
-            num_symbols=min(num_symbols, grid.symbols_per_slot),
-            **who.drawing,
-        )
-        element_energy = (symbol_energy / grid.num_carriers * path_gain)[:, None]
-        strength = np.square(np.abs(channel.response[:, 0]), dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            snr = strength * element_energy / (2 * np.float64(noise.variance))
-            efficiency = spectral_efficiency(snr, self.gap_db, self.max_efficiency).mean(axis=1)
-            payload = self.bits * who.length + SCALE_BITS
-            symbols = np.ceil(payload / (grid.num_carriers * efficiency))
+        symbol_energy = who.per_client("power", self.power) / grid.num_symbols(who.length)
+        efficiency, channel = efficiencies(self, who, path_gain, symbol_energy, noise)
+        symbols = symbols_needed(self, who.length, efficiency)
         medium = OrthogonalMedium(
             grid=grid,
             bits=self.bits,

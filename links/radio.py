@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,11 +27,19 @@ from otafl._base.validation import OptionError, Scalars, assign, integer, number
 class _DefaultSnr(float):
     """Sentinel default, so that an explicit ``snr_db=10.0`` can be told from the default."""
 
+    name: str
+
+    def __new__(cls, value: float, name: str) -> _DefaultSnr:
+        default = super().__new__(cls, value)
+        default.name = name
+        return default
+
     def __reduce__(self) -> str:
-        return "DEFAULT_SNR_DB"  # pickled by name
+        return self.name  # pickled by name
 
 
-DEFAULT_SNR_DB = _DefaultSnr(10.0)
+DEFAULT_SNR_DB = _DefaultSnr(10.0, "DEFAULT_SNR_DB")
+DEFAULT_ENTRY_SNR_DB = _DefaultSnr(20.0, "DEFAULT_ENTRY_SNR_DB")
 
 WEAKEST, STRONGEST = 1e-12, 1e12  # powers, which leave float32 room for signals
 LARGEST_PATH_GAIN = 1e6
@@ -63,6 +72,42 @@ class Participants:
     time: float
     rng: Rng
     device_rng: Rng | None
+
+    @classmethod
+    def of(
+        cls,
+        num_clients: int,
+        length: int,
+        rng: Rng,
+        clients: ArrayLike | None,
+        time: float,
+        device_rng: Rng | None,
+    ) -> Participants:
+        """Return what ``open`` was given, validated."""
+        num_clients = integer("num_clients", num_clients, least=1)
+        if clients is None:
+            chosen = np.arange(num_clients)
+        else:
+            chosen = np.asarray(clients)
+            if (
+                chosen.shape != (num_clients,)
+                or chosen.dtype.kind not in "iu"
+                or (chosen < 0).any()
+                or len(np.unique(chosen)) != num_clients
+            ):
+                raise OptionError("clients", f"{num_clients} different indices >= 0", clients)
+            chosen = chosen.astype(np.int64)
+        typed("rng", rng, Rng, "a numpy.random.Generator")
+        typed("device_rng", device_rng, Rng | None, "a numpy.random.Generator or None")
+        return cls(
+            num_clients,
+            integer("length", length, least=1),
+            chosen,
+            clients is None,
+            number("time", time),
+            rng,
+            device_rng,
+        )
 
     @property
     def drawing(self) -> dict[str, Any]:
@@ -126,50 +171,35 @@ class BaseLink(ABC):
         -------
         Uplink
         """
-        num_clients = integer("num_clients", num_clients, least=1)
-        if clients is None:
-            chosen = np.arange(num_clients)
-        else:
-            chosen = np.asarray(clients)
-            if (
-                chosen.shape != (num_clients,)
-                or chosen.dtype.kind not in "iu"
-                or (chosen < 0).any()
-                or len(np.unique(chosen)) != num_clients
-            ):
-                raise OptionError("clients", f"{num_clients} different indices >= 0", clients)
-            chosen = chosen.astype(np.int64)
-        typed("rng", rng, Rng, "a numpy.random.Generator")
-        typed("device_rng", device_rng, Rng | None, "a numpy.random.Generator or None")
-        return self._open(
-            Participants(
-                num_clients,
-                integer("length", length, least=1),
-                chosen,
-                clients is None,
-                number("time", time),
-                rng,
-                device_rng,
-            )
-        )
+        return self._open(Participants.of(num_clients, length, rng, clients, time, device_rng))
 
     @abstractmethod
     def _open(self, who: Participants) -> Uplink: ...
 
 
+def check_snr(link: Any, validate: Callable[..., Any] = number) -> None:
+    """Validate that one of ``snr_db`` and ``entry_snr_db`` is given, or neither: the default."""
+    both = {"snr_db": link.snr_db, "entry_snr_db": link.entry_snr_db}
+    given = {
+        name: value
+        for name, value in both.items()
+        if value is not None and not isinstance(value, _DefaultSnr)
+    }
+    if len(given) == 2:
+        raise ValueError(
+            "only one of snr_db and entry_snr_db may be given (the other as None), got "
+            f"snr_db = {link.snr_db!r} and entry_snr_db = {link.entry_snr_db!r}"
+        )
+    if not given and both["snr_db"] is both["entry_snr_db"]:  # both None
+        given = {"snr_db": None}
+    for name, value in given.items():
+        checked = validate(name, value, least=-200, infinite=True)
+        assign(link, **{**dict.fromkeys(both), name: checked})
+
+
 def check_radio_options(link: Any) -> None:
     """Validate the options of a link with a transmitter; call it in ``__post_init__``."""
-    snr_db = link.snr_db
-    if link.entry_snr_db is not None:
-        if snr_db is not None and not isinstance(snr_db, _DefaultSnr):
-            raise ValueError(
-                "only one of snr_db and entry_snr_db may be given (the other as None), got "
-                f"snr_db = {snr_db!r} and entry_snr_db = {link.entry_snr_db!r}"
-            )
-        entry_snr_db = number("entry_snr_db", link.entry_snr_db, least=-200, infinite=True)
-        assign(link, snr_db=None, entry_snr_db=entry_snr_db)
-    elif not isinstance(snr_db, _DefaultSnr):
-        assign(link, snr_db=number("snr_db", snr_db, least=-200, infinite=True))
+    check_snr(link)
     assign(
         link,
         power=scalars("power", link.power, least=WEAKEST, most=STRONGEST),

@@ -34,7 +34,8 @@ _PUBLIC = {
         IqImbalance PhaseNoise Rapp SlotContext SoftLimiter TimingAdvance TimingOffset
     """,
     "links": """
-        FadingLink GaussianLink IdealLink OfdmLink OrthogonalLink WaveformLink realise
+        FadingLink GaussianDownlink GaussianLink IdealLink OfdmDownlink OfdmLink OrthogonalLink
+        QuantisedDownlink WaveformLink realise
     """,
     "links.radio": "noise_of",
     "links.theory": "expected_mse",

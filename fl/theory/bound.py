@@ -175,6 +175,7 @@ def theorem2_of(
         f"it is about ACPC-OTA-FL, not {history.algorithm!r}": other,
         f"signals were scaled down {scaled_down} times": scaled_down > 0,
         f"clients were silent on part of the spectrum in {partial} rounds": partial > 0,
+        "clients trained from models received with errors": (history["downlink_nmse"] > 0).any(),
         "the learning rate was not constant": np.ptp(history["rate"]) > 0,
         f"momentum was {history.sgd.momentum}": history.sgd.momentum > 0,
     }

@@ -12,6 +12,7 @@ from fl import Problem
 from otafl._base.validation import integer
 from scenarios.config.algorithm import ALGORITHM
 from scenarios.config.data import DATA, Quadratics
+from scenarios.config.downlink import DOWNLINK, NO_DOWNLINK
 from scenarios.config.link import LINK
 from scenarios.config.model import MODEL, QuadraticConfig
 from scenarios.config.participation import EVERYONE, PARTICIPATION
@@ -33,6 +34,7 @@ class Cell(Part):
     link: LINK
     training: _TRAINING = TrainingConfig()
     participation: PARTICIPATION = later("0.3", default=EVERYONE, earlier=EVERYONE)
+    downlink: DOWNLINK = later("0.3", default=NO_DOWNLINK, earlier=NO_DOWNLINK)
     seed: _SEED = 0
 
     @model_validator(mode="after")
@@ -47,7 +49,8 @@ class Cell(Part):
 
     def shared(self) -> tuple[Any, ...]:
         """Return what is equal for cells that train on the same minibatches."""
-        return self.seed, self.data, self.model, self.training, self.participation
+        tables = self.data, self.model, self.training, self.participation, self.downlink
+        return self.seed, *tables
 
     def digest(self) -> str:
         """Return what tells this run from all others, however its options were given."""
@@ -56,7 +59,8 @@ class Cell(Part):
 
     def options(self) -> dict[str, Any]:
         """Return the options of :func:`fl.train_together` that all cells of a batch share."""
-        return {**self.training.options(), "participation": self.participation.build()}
+        parts = {"participation": self.participation, "downlink": self.downlink}
+        return {**self.training.options(), **{name: part.build() for name, part in parts.items()}}
 
     def problem(self) -> Problem:
         """Return the learning problem."""

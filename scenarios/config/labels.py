@@ -158,6 +158,23 @@ LABELS = {
     "max_efficiency": Label("largest spectral efficiency", "bit/s/Hz", "efficiency"),
     "transmit": Label("client hardware"),
     "receive": Label("server hardware"),
+    # downlinks
+    "downlink": Label("downlink"),
+    "downlink_snr_db": Label("downlink SNR", "dB"),
+    "downlink_entry_snr_db": Label("downlink entry SNR", "dB"),
+    "downlink_power": Label("server power"),
+    "downlink_path_gain": Label("downlink path gain"),
+    "downlink_reference_power": Label("downlink reference power"),
+    "downlink_bandwidth": Label("downlink bandwidth", "Hz"),
+    "downlink_grid": Label("downlink OFDM grid"),
+    "downlink_fading": Label("downlink fading"),
+    "downlink_csi": Label("downlink CSI"),
+    "downlink_equaliser": Label("equaliser", symbol="equaliser:"),
+    "downlink_budget": Label("scope of the server's power limit", symbol="limit per"),
+    "downlink_interleaver_seed": Label("downlink interleaver"),
+    "downlink_bits": Label("bits per entry of the model", symbol="downlink bits"),
+    "downlink_gap_db": Label("downlink gap to capacity", "dB", "downlink gap"),
+    "downlink_max_efficiency": Label("largest downlink efficiency", "bit/s/Hz", "efficiency"),
     # OFDM grid
     "grid": Label("OFDM grid"),
     "grid_fft_size": Label("FFT size", symbol="$N$"),
@@ -235,5 +252,11 @@ def label_of(name: str) -> Label:
 
     >>> label_of("fading_speed").unit, label_of("own_option").text
     ('m/s', 'own option')
+    >>> label_of("downlink_fading_speed").axis
+    'downlink speed [m/s]'
     """
+    same = name.removeprefix("downlink_")
+    if name not in LABELS and same != name:
+        uplink = label_of(same)
+        return Label(f"downlink {uplink.text}", uplink.unit)
     return LABELS.get(name) or Label(name.replace("_", " "))

@@ -14,6 +14,7 @@ from otafl._base.validation import OptionError
 from scenarios.config.algorithm import ALGORITHMS
 from scenarios.config.catalogue import Catalogue
 from scenarios.config.data import PARTITIONS, SOURCES
+from scenarios.config.downlink import DOWNLINKS
 from scenarios.config.link import CSIS, FADINGS, IMPAIRMENTS, LINKS
 from scenarios.config.model import FROM_DATA, MODELS
 from scenarios.config.participation import PARTICIPATIONS
@@ -31,6 +32,7 @@ CATALOGUES = (
     PARTITIONS,
     SOURCES,
     PARTICIPATIONS,
+    DOWNLINKS,
 )
 """Everything that a scenario can choose by name."""
 

@@ -31,6 +31,7 @@ DEFAULTS = (
     ("data", "partition", "label"),
     ("model", "name", "logistic"),
     ("participation", "kind", "everyone"),
+    ("downlink", "kind", "none"),
 )
 """Table, chooser and choice where a scenario chooses nothing."""
 CHOOSERS = ("name", "kind", "partition")

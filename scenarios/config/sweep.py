@@ -34,8 +34,15 @@ def short_name(key: str) -> str:
 
     >>> [short_name(key) for key in ("link.snr_db", "link.csi.snr_db", "algorithm.name")]
     ['snr_db', 'csi_snr_db', 'algorithm']
+
+    The options of a downlink have names that tell them from those of the link.
+
+    >>> [short_name(key) for key in ("downlink.kind", "downlink.snr_db", "downlink.csi.snr_db")]
+    ['downlink', 'downlink_snr_db', 'downlink_csi_snr_db']
     """
     parts = key.split(".")
+    if parts[0] == "downlink" and parts[1:] not in ([], ["kind"]):
+        return f"downlink_{short_name(key.partition('.')[2])}"
     if len(parts) > 1 and parts[-1] in ("name", "kind"):
         return parts[-2]
     return "_".join(parts[-2:]) if len(parts) > 2 else parts[-1]

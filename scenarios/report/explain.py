@@ -85,6 +85,7 @@ def explained(cell: Cell) -> Iterator[Line]:
         yield "path gain", str(relative[:clients]), text
     yield from _time(received.diagnostics, cell)
     yield from _envelope(cell.link)
+    yield from _downlink(cell, clients, size)
 
 
 def _noise(link: Any, entries: int) -> Iterator[Line]:
@@ -153,6 +154,24 @@ def _envelope(link: Any) -> Iterator[Line]:
         if name == "clip_and_filter":
             text = "what clip-and-filter limits the envelope to, relative to the mean power"
             yield "PAPR target", _db(part.backoff_db), text
+
+
+def _downlink(cell: Cell, clients: int, size: int) -> Iterator[Line]:
+    downlink = cell.downlink.build()
+    if downlink is None:
+        return
+    opened = downlink.open(clients, size, stream(cell.seed, 0, Purpose.DOWNLINK))
+    model = model_updates(1, size, np.random.default_rng(cell.seed))[0]
+    diagnostics = opened.broadcast(model).diagnostics
+    for line in _noise(downlink, size):
+        if line[0].endswith("SNR"):
+            yield f"downlink {line[0]}", *line[1:]
+    if "downlink_nmse" in diagnostics:
+        text = "squared error of what clients receive over the squared model"
+        yield "downlink NMSE", _db(float(to_db(diagnostics["downlink_nmse"]))), text
+    if "downlink_airtime" in diagnostics:
+        airtime = float(diagnostics["downlink_airtime"])
+        yield "downlink airtime", _seconds(airtime), "of a round, pilots included"
 
 
 def _seconds(time: float) -> str:

@@ -22,6 +22,8 @@ KEYS = {
     "fading": "link.fading.kind",
     "csi": "link.csi.kind",
     "partition": "data.partition",
+    "participation": "participation.kind",
+    "downlink": "downlink.kind",
     "dataset": "data.name",
     "impairment": "link.transmit.NAME.kind, link.receive.NAME.kind",
     "participation": "participation.kind",

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from fl import Acpc, DivergenceWarning, History, Link, Problem, Round, train_together
+from fl.api import OpenedDownlink
 from fl.checkpoint import CheckpointError
 from fl.constants import estimate_constants
 from fl.history import Row
@@ -19,7 +20,7 @@ from fl.metrics import BOUND
 from fl.theory import theorem2_of
 from links import IdealLink
 from links.radio import noise_of
-from otafl._base.validation import OptionError
+from otafl._base.validation import OptionError, typed
 from scenarios.config.cell import Cell
 from scenarios.config.parts import Part
 from scenarios.errors import user_errors
@@ -43,7 +44,7 @@ def check(cells: Iterable[tuple[Cell, str]]) -> None:
     checked = set()
     for cell, where in cells:
         tables = cell.data, cell.model, cell.algorithm, cell.link, cell.training
-        identity = repr((*tables, cell.participation))
+        identity = repr((*tables, cell.participation, cell.downlink))
         if identity in checked:
             continue
         checked.add(identity)
@@ -65,11 +66,18 @@ def _plan_one_round(cell: Cell) -> None:
         sizes = np.array([len(problem.shards[client]) for client in clients])
         batch_size = options["sgd"].batch_size
         most = max_steps(options["steps"], 0, rng, clients, population, sizes, batch_size)
+    end = (options["rounds"] - 1) * options["round_period"]
+    downlink = cell.downlink.build()
+    if downlink is not None:
+        with _full_keys("downlink", cell.downlink):
+            for time in (0.0, end):
+                opened = downlink.open(len(clients), size, rng, time=time, **who)
+                must = "a downlink, whose open returns an object with a method broadcast"
+                typed("downlink.kind", opened, OpenedDownlink, must)
     if getattr(link, "engine", "fast") != "fast":
         return  # importing Sionna takes longer than all the rest
     with _full_keys("link", cell.link):
         entries = algorithm.num_entries(size)
-        end = (options["rounds"] - 1) * options["round_period"]
         uplink = link.open(len(clients), entries, rng, **who)
         link.open(len(clients), entries, rng, time=end, **who)  # a recording may be too short
     start = np.zeros(size, np.float32)

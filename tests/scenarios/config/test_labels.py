@@ -21,6 +21,7 @@ PLACES = {
     "csi": "link.csi",
     "partition": "data",
     "participation": "participation",
+    "downlink": "downlink",
 }
 
 

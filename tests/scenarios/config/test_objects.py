@@ -28,10 +28,21 @@ from fl import (
     Scaffold,
     SignVote,
 )
-from links import FadingLink, GaussianLink, IdealLink, OfdmLink, OrthogonalLink, WaveformLink
+from links import (
+    FadingLink,
+    GaussianDownlink,
+    GaussianLink,
+    IdealLink,
+    OfdmDownlink,
+    OfdmLink,
+    OrthogonalLink,
+    QuantisedDownlink,
+    WaveformLink,
+)
 from phy import impairments
 from scenarios import ScenarioError, load_scenario
 from scenarios.config.algorithm import ALGORITHMS
+from scenarios.config.downlink import DOWNLINKS
 from scenarios.config.link import CSIS, FADINGS, LINKS, RECEIVE, TRANSMIT
 from scenarios.config.objects import described, reference_to
 from tests.scenarios.config.simple import SIMPLE, one
@@ -84,6 +95,12 @@ ALGORITHM_OBJECTS = [
     Scaffold(server_step=0.5),
     Adsgd(entries=0.25, k=10, projection="gaussian"),
     ClippedFedAvg(clip=0.5),
+]
+DOWNLINK_OBJECTS = [
+    GaussianDownlink(),
+    GaussianDownlink(snr_db=[10.0, 20.0], power=4.0),
+    OfdmDownlink(grid=phy.OfdmGrid(pilots=4), csi=phy.PilotCsi(), equaliser="zero-forcing"),
+    QuantisedDownlink(bits=4, fading=phy.Rician(2.0)),
 ]
 TRANSMIT_OBJECTS = [
     impairments.ClipAndFilter(6.0),
@@ -142,6 +159,11 @@ def test_an_algorithm_is_built_again_as_it_was(algorithm):
     assert one(algorithm=algorithm).algorithm.build() == algorithm
 
 
+@pytest.mark.parametrize("downlink", DOWNLINK_OBJECTS, ids=name)
+def test_a_downlink_is_built_again_as_it_was(downlink):
+    assert one(downlink=downlink).downlink.build() == downlink
+
+
 @pytest.mark.parametrize("impairment", TRANSMIT_OBJECTS, ids=name)
 def test_an_impairment_of_clients_is_built_again_as_it_was(impairment):
     assert one(link=WaveformLink(transmit=(impairment,))).link.build().transmit == (impairment,)
@@ -163,6 +185,7 @@ def test_the_lists_above_have_every_part_of_ours():
         ([*FADING_OBJECTS, phy.CirFading], FADINGS.own.values()),
         (CSI_OBJECTS, CSIS.own.values()),
         (ALGORITHM_OBJECTS, ALGORITHMS.own.values()),
+        (DOWNLINK_OBJECTS, [each for each in DOWNLINKS.own.values() if hasattr(each, "target")]),
         (TRANSMIT_OBJECTS, TRANSMIT.named.values()),
         (RECEIVE_OBJECTS, RECEIVE.named.values()),
     ]

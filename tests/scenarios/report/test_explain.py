@@ -120,6 +120,18 @@ def test_an_ideal_link_has_no_noise_to_speak_of():
     assert found["airtime"] == "0 ms"
 
 
+def test_a_downlink():
+    """Four entries at 10 dB per entry with P = 2: an NMSE of 1/20 on average, two channel uses."""
+    table = {"kind": "gaussian", "entry_snr_db": 10.0, "power": 2.0, "bandwidth": 1e3}
+    found = numbers(**quadratic(400, 4, kind="ideal"), downlink=table)
+    assert found["downlink entry SNR"] == "10.00 dB"
+    assert found["downlink block SNR"] == "16.02 dB"  # 10 log10(4) more
+    assert found["downlink airtime"] == "2 ms"
+    nmse = float(found["downlink NMSE"].removesuffix(" dB"))
+    assert abs(nmse - -13.01) < 0.9  # 1600 squares: five sigma are 5 sqrt(2 / 1600), 0.77 dB
+    assert not any("downlink" in name for name in numbers(**quadratic(2, 4, kind="ideal")))
+
+
 def test_a_link_of_the_user_s_is_explained_as_far_as_it_goes(tmp_path):
     user_files.write_all(tmp_path)
     found = numbers(**quadratic(3, 4, kind=f"{tmp_path}/parts.py:Sum"))

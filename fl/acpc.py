@@ -19,7 +19,8 @@ What the paper leaves open, and how it is resolved here:
 
 - beta_t needs the updates, and choosing tau_t^i needs beta_t. ``beta="bound"`` fixes beta_t before
   the round by the paper's bound ||Delta_i|| <= eta tau_i G (section V, after Theorem 2);
-  ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G;
+  ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G (the
+  largest of that round for a client that took no part in it);
   ``"realised"`` takes all steps and then the largest gain.
 - ||Delta_i|| / tau_i tends to fall as tau_i grows. A client takes the smallest number of steps at
   which its signal fits (``steps="smallest"``), or the largest. The paper's prose says that
@@ -140,10 +141,10 @@ class Acpc(Algorithm):
         fitting = (1 / np.sqrt(np.maximum(loads, 1))).astype(signals.dtype)
         received = current.uplink.send(fitting[:, None] * signals, gain, weights=current.weights)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
+        known = current.weights > 0  # those who were late sent nothing
+        state = {"clients": current.clients[known], "step_norms": norms[known]}
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
-        return Outcome(
-            current.model + received.total, received, gain, scaled_down, {"step_norms": norms}
-        )
+        return Outcome(current.model + received.total, received, gain, scaled_down, state)
 
     def _gain_beforehand(self, current: Round) -> float:
         """Return beta_t = min_i sqrt(P_i) / (alpha_i eta G), of [1], section V, after Theorem 2.
@@ -153,7 +154,7 @@ class Acpc(Algorithm):
         clients, length = len(current.weights), len(current.model)
         step_norms = np.full(clients, current.rate * self.G)
         if self.beta == "previous":
-            step_norms = np.asarray(current.state["step_norms"])
+            step_norms = _previous_norms(current)
         expected = current.weights * step_norms / np.sqrt(length)
         even = np.broadcast_to(expected[:, None], (clients, length))
         return float(current.uplink.max_gain(even.astype(current.model.dtype)))
@@ -163,6 +164,17 @@ class Acpc(Algorithm):
         if step < self.tau_min:
             return np.zeros(len(updates), bool)
         return _loads(current, gain, weighted(updates, current.weights / step)) <= 1
+
+
+def _previous_norms(current: Round) -> NDArray[np.float64]:
+    """Return ||Delta_i|| / tau_i [m] of the previous round, the largest for those not in it."""
+    norms = np.asarray(current.state["step_norms"])
+    found = np.full(len(current.clients), norms.max())
+    _, here, there = np.intersect1d(
+        current.clients, current.state["clients"], assume_unique=True, return_indices=True
+    )
+    found[here] = norms[there]
+    return found
 
 
 def _loads(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:

@@ -60,8 +60,9 @@ class Uplink(Protocol):
     channels of two rounds would overlap in time. Without the attribute the channel is
     assumed static.
 
-    Selection of clients by channel needs an attribute ``quality`` (array [m]): the mean power of
-    each client's channel, path gain included, as far as it is known when the round begins.
+    Selection of clients by channel needs an attribute ``quality`` (array [m]), the mean power of
+    each client's channel, path gain included, as far as it is known when the round begins, and a
+    method ``only(places)``, which returns the uplink of some of the clients over the same channels.
     """
 
     @property

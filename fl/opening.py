@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fl import conformance
 from fl.algorithm import Algorithm, Round
 from fl.api import Link, Rng, Uplink
-from fl.chosen_uplink import ChosenUplink
 from fl.conformance import LinkSource
 from fl.local_steps import max_steps
 from fl.participation import Asked, Everyone
@@ -134,7 +133,9 @@ class _Uplinks:
         if self._measured is None or self._candidates is None:
             return self._open(clients)
         places = {device: place for place, device in enumerate(self._candidates.tolist())}
-        return ChosenUplink(self._measured, np.array([places[c] for c in clients.tolist()]))
+        chosen = self._measured.only(np.array([places[each] for each in clients.tolist()]))  # type: ignore[attr-defined]
+        conformance.check_uplink(self._link, chosen, len(clients))
+        return chosen
 
     def _open(self, clients: NDArray[np.int64]) -> Uplink:
         who: dict[str, Any] = {} if self._everyone else {"clients": clients}

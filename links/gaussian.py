@@ -84,4 +84,11 @@ class GaussianLink(BaseLink):
             report=channel_uses(who.length, self.bandwidth),
         )
         budget = who.per_client("power", self.power)[:, None]
-        return Uplink(who.clients, who.length, budget, medium, quality=lambda: path_gain)
+        return Uplink(
+            who.clients,
+            who.length,
+            budget,
+            medium,
+            quality=lambda: path_gain,
+            only=lambda places: self._open(who.only(places)),
+        )

@@ -113,16 +113,20 @@ class OfdmLink(radio.BaseLink):
 
     def _open(self, who: radio.Participants) -> Uplink:
         packing = packing_for(self.grid, who.length, self.interleaver_seed)
-        path_gain = who.per_client("path_gain", self.path_gain)
-        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
         channel = draw_channel(
             self.grid,
             self.fading,
             self.csi,
-            path_gain=path_gain,
+            path_gain=who.per_client("path_gain", self.path_gain),
             num_symbols=packing.num_symbols,
             **who.drawing,
         )
+        return self._over(who, packing, channel)
+
+    def _over(self, who: radio.Participants, packing: Packing, channel: Channel) -> Uplink:
+        """Return the uplink over channels that have been drawn."""
+        path_gain = who.per_client("path_gain", self.path_gain)
+        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
         precoding = faded.precode(self, who, channel, path_gain, noise)
         engine: FusedMedium | SionnaMedium
         if self.engine == "sionna":
@@ -147,6 +151,7 @@ class OfdmLink(radio.BaseLink):
             medium,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.estimate, path_gain),
+            only=lambda places: self._over(who.only(places), packing, channel.only(places)),
         )
 
 

@@ -15,7 +15,7 @@ from links.uplink import Received, Uplink
 from otafl._base.arrays import FloatArray, Rng
 from otafl._base.names import options
 from otafl._base.validation import Scalars, assign, integer, number, typed
-from phy.channel import draw_channel, mean_power, refuse_longer_than_prefix
+from phy.channel import Channel, draw_channel, mean_power, refuse_longer_than_prefix
 from phy.csi import PerfectCsi
 from phy.digital import SCALE_BITS, quantise, spectral_efficiency
 from phy.fading import Fading, Tdl
@@ -87,18 +87,22 @@ class OrthogonalLink(BaseLink):
             refuse_longer_than_prefix(float(np.max(self.fading.delays)), self.grid)
 
     def _open(self, who: Participants) -> Uplink:
-        grid, noise = self.grid, noise_of(self, who.length)
-        path_gain = who.per_client("path_gain", self.path_gain)
-        num_symbols = grid.num_symbols(who.length)
-        symbol_energy = who.per_client("power", self.power) / num_symbols
+        grid = self.grid
         channel = draw_channel(
             grid,
             self.fading,
             PerfectCsi(),
-            path_gain=path_gain,
-            num_symbols=min(num_symbols, grid.symbols_per_slot),
+            path_gain=who.per_client("path_gain", self.path_gain),
+            num_symbols=min(grid.num_symbols(who.length), grid.symbols_per_slot),
             **who.drawing,
         )
+        return self._over(who, channel)
+
+    def _over(self, who: Participants, channel: Channel) -> Uplink:
+        """Return the uplink over channels that have been drawn."""
+        grid, noise = self.grid, noise_of(self, who.length)
+        path_gain = who.per_client("path_gain", self.path_gain)
+        symbol_energy = who.per_client("power", self.power) / grid.num_symbols(who.length)
         element_energy = (symbol_energy / grid.num_carriers * path_gain)[:, None]
         strength = np.square(np.abs(channel.response[:, 0]), dtype=np.float64)
         with np.errstate(divide="ignore"):
@@ -123,6 +127,7 @@ class OrthogonalLink(BaseLink):
             medium,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.response, path_gain),
+            only=lambda places: self._over(who.only(places), channel.only(places)),
         )
 
 
@@ -167,17 +172,19 @@ class OrthogonalMedium:
     def receive(
         self, arrived: NDArray, gain: float, spent: FloatArray, weights: FloatArray | None
     ) -> Received:
-        """Return the sum of the quantised vectors."""
+        """Return the sum of the quantised vectors; clients of weight 0 have nothing to send."""
+        sends = np.ones(len(arrived), bool) if weights is None else weights > 0
         total = np.zeros(arrived.shape[1])
-        for vector in arrived:
+        for vector in arrived[sends]:
             total += quantise(vector, self.bits, self.rng)
-        grid, symbols = self.grid, self.symbols.sum()
+        grid, symbols = self.grid, self.symbols[sends].sum()
+        energy = np.where(sends, self.round_energy, 0.0)
         prefix = 1 + grid.cp_length / grid.fft_size
         diagnostics = {
             **quiet_report(len(arrived)),
             **self.noise.report,
             "symbols": symbols,
             "airtime": symbols * grid.symbol_duration,
-            "radiated_energy": self.round_energy * (1 + grid.pilots / grid.num_carriers) * prefix,
+            "radiated_energy": energy * (1 + grid.pilots / grid.num_carriers) * prefix,
         }
-        return Received(total, diagnostics, self.round_energy[:, None])
+        return Received(total, diagnostics, energy[:, None])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +70,11 @@ class Participants:
         rngs = {"rng": self.rng, "device_rng": self.device_rng}
         return {"clients": self.clients, "time": self.time, **rngs}
 
+    def only(self, places: IntArray) -> Participants:
+        """Return some of the participants, by their places among all."""
+        chosen = self.clients[places]
+        return replace(self, num_clients=len(chosen), clients=chosen, everyone=False)
+
     def per_client(self, name: str, value: Scalars) -> FloatArray:
         """Return a link's option as one value per client that takes part, [num_clients]."""
         if not isinstance(value, tuple):
@@ -87,7 +92,7 @@ class Participants:
                 f"a scalar or one value per client: client {self.clients.max()} takes part",
                 got=f"{len(value)} values",
             )
-        return np.array(value)[self.clients]
+        return np.array([value[client] for client in self.clients.tolist()])
 
 
 class BaseLink(ABC):
@@ -141,17 +146,18 @@ class BaseLink(ABC):
             chosen = chosen.astype(np.int64)
         typed("rng", rng, Rng, "a numpy.random.Generator")
         typed("device_rng", device_rng, Rng | None, "a numpy.random.Generator or None")
-        return self._open(
-            Participants(
-                num_clients,
-                integer("length", length, least=1),
-                chosen,
-                clients is None,
-                number("time", time),
-                rng,
-                device_rng,
-            )
+        who = Participants(
+            num_clients,
+            integer("length", length, least=1),
+            chosen,
+            clients is None,
+            number("time", time),
+            rng,
+            device_rng,
         )
+        for name in ("power", "path_gain"):  # too few values are refused before anything is drawn
+            who.per_client(name, getattr(self, name, 1.0))
+        return self._open(who)
 
     @abstractmethod
     def _open(self, who: Participants) -> Uplink: ...

@@ -80,6 +80,9 @@ class Uplink:
         Whether the channel is one process over the whole run.
     quality : callable, optional
         Returns the mean power of each client's channel, [m]; 1 by default.
+    only : callable, optional
+        Returns the uplink of some of the clients, given their places among all, over the same
+        channels.
 
     Notes
     -----
@@ -96,18 +99,31 @@ class Uplink:
         *,
         moving: bool = False,
         quality: Callable[[], FloatArray] | None = None,
+        only: Callable[[IntArray], Uplink] | None = None,
     ) -> None:
         self.clients, self.length = clients, length
         self.budget = budget
         self.medium = medium
         self.moving = moving
-        self._quality = quality
+        self._quality, self._only = quality, only
         self._unlimited = bool(np.isinf(budget[0, 0]))
 
     @property
     def quality(self) -> FloatArray:
         """[m] mean power of each client's channel as estimated, path gain included."""
         return np.ones(len(self.clients)) if self._quality is None else self._quality()
+
+    def only(self, places: IntArray) -> Uplink:
+        """Return the uplink of some of the clients, over the same channels; the others are silent.
+
+        Parameters
+        ----------
+        places : ndarray of int
+            Their places among the clients of this uplink.
+        """
+        if self._only is None:
+            raise ValueError("the link of this uplink cannot reopen it for some of its clients")
+        return self._only(places)
 
     def energy(self, signals: ArrayLike) -> FloatArray:
         """Return the energy of ``signals [m, d]`` under each constraint at unit gain, [m, C]."""

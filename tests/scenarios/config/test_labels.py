@@ -20,6 +20,7 @@ PLACES = {
     "fading": "link.fading",
     "csi": "link.csi",
     "partition": "data",
+    "participation": "participation",
 }
 
 

@@ -16,6 +16,7 @@ from fl.conformance import LinkSource
 from fl.local_steps import max_steps
 from fl.participation import Asked, Everyone
 from fl.streams import Purpose, stream
+from otafl._base.validation import OptionError
 
 if TYPE_CHECKING:
     from fl.experiment import Experiment, RunState
@@ -133,6 +134,10 @@ class _Uplinks:
         if self._measured is None or self._candidates is None:
             return self._open(clients)
         places = {device: place for place, device in enumerate(self._candidates.tolist())}
+        strangers = [each for each in clients.tolist() if each not in places]
+        if strangers:
+            must = f"among the candidates that were measured, {self._candidates.tolist()}"
+            raise OptionError("the clients that were chosen", must, strangers)
         chosen = self._measured.only(np.array([places[each] for each in clients.tolist()]))  # type: ignore[attr-defined]
         conformance.check_uplink(self._link, chosen, len(clients))
         return chosen

@@ -110,7 +110,7 @@ def test_late_clients_take_no_time_on_the_orthogonal_link(problem):
 
 
 def test_airtime_over_ofdm_is_that_of_a_round(problem):
-    """All who are in time send at once: a late client changes nothing, a round without any ends it."""
+    """All who are in time send at once, however many are late."""
     options = {**OPTIONS, "steps": 2, "rounds": 3}
     link = OfdmLink(entry_snr_db=10.0)
     whole = train(Cotaf(), link, problem, **options)

@@ -41,6 +41,7 @@ bench: .venv/installed
 	$(BIN)/python -m tests.bench.waveform_round
 	$(BIN)/python -m tests.bench.scaling
 	$(BIN)/python -m tests.bench.local_training
+	$(BIN)/python -m tests.bench.population
 	$(BIN)/python -m tests.bench.demo_page
 
 # These write files that are committed: the outputs of the notebooks, the tables of the validation,

@@ -20,7 +20,8 @@ What the paper leaves open, and how it is resolved here:
 
 - beta_t needs the updates, and choosing tau_t^i needs beta_t. ``beta="bound"`` fixes beta_t before
   the round by the paper's bound ||Delta_i|| <= eta tau_i G (section V, after Theorem 2);
-  ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G;
+  ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G (the
+  largest of that round for a client that took no part in it);
   ``"realised"`` takes all steps and then the largest gain.
 - G is a constant of the data, which nobody knows beforehand. ``G="tracked"`` starts from what the
   clients of the first round needed, and is then multiplied by exp(s_t - 0.09) after every round,
@@ -162,7 +163,8 @@ class Acpc(Algorithm):
             gain = float(current.uplink.max_gain(signals))
         received, loads = sent_within(current, signals, gain)
         norms = np.linalg.norm(updates.astype(np.float64), axis=1) / steps
-        state = {"step_norms": norms}
+        known = current.weights > 0  # those who were late sent nothing
+        state = {"clients": current.clients[known], "step_norms": norms[known]}
         if self.beta == "bound" and self.G == "tracked":
             state |= _next_bound(current, gain, loads)
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
@@ -171,7 +173,7 @@ class Acpc(Algorithm):
     def _gain_beforehand(self, current: Round) -> float | None:
         """Return beta_t; None if it is found from the updates."""
         if self.beta == "previous" and current.state:
-            return _gain(current, np.asarray(current.state["step_norms"]))
+            return _gain(current, _previous_norms(current))
         if self.beta != "bound":
             return None
         if self.G != "tracked":
@@ -202,6 +204,17 @@ def _gain(current: Round, step_norms: NDArray) -> float:
     expected = current.weights * step_norms / np.sqrt(length)
     even = np.broadcast_to(expected[:, None], (clients, length))
     return float(current.uplink.max_gain(even.astype(current.model.dtype)))
+
+
+def _previous_norms(current: Round) -> NDArray[np.float64]:
+    """Return ||Delta_i|| / tau_i [m] of the previous round, the largest for those not in it."""
+    norms = np.asarray(current.state["step_norms"])
+    found = np.full(len(current.clients), norms.max())
+    _, here, there = np.intersect1d(
+        current.clients, current.state["clients"], assume_unique=True, return_indices=True
+    )
+    found[here] = norms[there]
+    return found
 
 
 def _next_bound(current: Round, gain: float, loads: NDArray[np.float64]) -> dict[str, NDArray]:

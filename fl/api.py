@@ -73,12 +73,13 @@ class Uplink(Protocol):
     channels of two rounds would overlap in time. Without the attribute the channel is
     assumed static.
 
-    Selection of clients by channel needs an attribute ``quality`` (array [m]): the mean power of
-    each client's channel, path gain included, as far as it is known when the round begins.
-
     An uplink whose power control depends on the norms of the signals has a method
     ``prepared(signals)``. It returns the uplink with the control made for those signals, for a
     client that then sends less than it has reported, because it scales its signal down.
+
+    Selection of clients by channel needs an attribute ``quality`` (array [m]), the mean power of
+    each client's channel, path gain included, as far as it is known when the round begins, and a
+    method ``only(places)``, which returns the uplink of some of the clients over the same channels.
     """
 
     @property
@@ -214,6 +215,6 @@ class Link(_Opens[Uplink], Protocol):
 class Downlink(_Opens[OpenedDownlink], Protocol):
     """A model of a downlink, the mirror image of :class:`Link`. It holds no state.
 
-    Clients train from what they received, and send differences to it or whole models.
-    Without a downlink the model reaches every client without error, as in the paper.
+    Clients train from what they received, and send differences to it or whole models. Without a
+    downlink the model reaches every client without error, as in the paper.
     """

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Broadcast, Downlink, Link, OpenedDownlink, Reception, Uplink
 from fl.participation import Asked, Chosen, Participation
+from fl.population import Population
+from fl.problem import Problem
 from otafl._base.validation import OptionError, number, typed
 
 MOST_DEVICE_STATE = 2 * 2**30  # [bytes]
@@ -32,6 +34,13 @@ def check_runs(runs: Sequence[tuple[Algorithm, LinkSource]]) -> None:
         if isinstance(link, type) or not (isinstance(link, Link) or callable(link)):
             must = "a link, such as GaussianLink(), or a function of the round that returns one"
             raise OptionError("link", must, link)
+
+
+def check_measured(problem: Problem, measure_gradient: bool) -> None:
+    """Refuse to measure the gradient of a population, which would draw the data of all devices."""
+    if measure_gradient and isinstance(problem.shards, Population):
+        must = "False with a Population: the full gradient needs the samples of all devices"
+        raise OptionError("measure_gradient", must, measure_gradient)
 
 
 def link_of_round(source: LinkSource, number: int) -> Link:
@@ -74,10 +83,12 @@ def checked_selection(participation: Participation, asked: Asked) -> Chosen:
 def checked_quality(link: Link, uplink: Any, candidates: int) -> NDArray[np.float64]:
     """Return the mean powers [n] of the channels of candidates, as their uplink reports them."""
     quality = np.asarray(getattr(uplink, "quality", np.empty(0)), np.float64)
-    if quality.shape != (candidates,) or not np.isfinite(quality).all():
+    valid = quality.shape == (candidates,) and np.isfinite(quality).all() and (quality >= 0).all()
+    if not valid or not callable(getattr(uplink, "only", None)):
         raise ValueError(
             f"{type(link).__name__} cannot select clients by channel: its uplink must have an "
-            "attribute quality, the mean power of each client's channel"
+            "attribute quality, the mean power of each client's channel, and a method only, which "
+            "returns the uplink of some clients"
         )
     return quality
 

@@ -21,6 +21,7 @@ from otafl._base.added import added
 from otafl._base.names import options
 from otafl._base.validation import choice
 
+ROUNDING = 1e-9  # by which a sum of weights may differ from 1
 SMALLEST_GAIN, LARGEST_GAIN = 1e-12, 1e12  # that links take
 
 
@@ -46,6 +47,10 @@ class FedAvg(Algorithm):
 
         x_{t+1} = sum_i alpha_i x_t^i + w_t,   w_t ~ N(0, sigma_c^2 I)
 
+    Where only some devices take part, their weights may add up to another number than 1. The server
+    then adds (1 - sum_i alpha_i) x_t of its own, so that without noise whole models and updates
+    give the same.
+
     The paper does not say what its FedAvg sends in the experiments. With updates, clients send
     beta_t alpha_i Delta_i with beta_t = ||sum_i alpha_i Delta_i||^(-1/2)::
 
@@ -70,7 +75,11 @@ class FedAvg(Algorithm):
         if self.sends == "models":
             models = weighted(current.received + updates, current.weights)
             received = self._sent(current, models, 1.0)
-            return Outcome(received.total, received, 1.0, step=1.0)
+            missing = 1 - float(current.weights.sum())
+            if abs(missing) < ROUNDING:
+                return Outcome(received.total, received, 1.0, step=1.0)
+            share = current.model.dtype.type(missing)
+            return Outcome(received.total + share * current.model, received, 1.0, step=1.0)
         signals = weighted(updates, current.weights)
         norm = float(np.linalg.norm(signals.sum(axis=0, dtype=np.float64)))
         gain = float(np.clip(1 / np.sqrt(max(norm, 1e-30)), SMALLEST_GAIN, LARGEST_GAIN))

@@ -140,11 +140,7 @@ class History(Mapping[str, NDArray]):
 
         For an unbiased selection its expectation is ``weights``.
         """
-        total = np.zeros(len(self.weights))
-        for devices, weights in zip(self["device"], self["client_weight"], strict=True):
-            present = ~np.isnan(weights)
-            total[devices[present].astype(np.int64)] += weights[present]
-        return total / self.num_rounds
+        return mean_weights(self["device"], self["client_weight"], len(self.weights))
 
     def participation_bias(self) -> float:
         """Return how far the selection of clients leant towards some devices, from 0 to 1.
@@ -152,10 +148,9 @@ class History(Mapping[str, NDArray]):
         It is the total variation distance, half the sum of |w_i - alpha_i| over all devices,
         between the client weights alpha_i and the shares w_i that the devices had in all rounds
         together. Chance alone contributes about sqrt((M - k) / (2 pi k T)) in T rounds of k out of
-        M equal devices.
+        M equal devices. NaN if nobody was ever in time.
         """
-        mean = self.mean_weights()
-        return float(np.abs(mean / mean.sum() - self.weights).sum() / 2)
+        return participation_bias(self["device"], self["client_weight"], self.weights)
 
     def privacy(self, delta: float) -> Privacy:
         """Return the client-level differential privacy that the receiver's noise gives the run.
@@ -187,8 +182,10 @@ class History(Mapping[str, NDArray]):
     @property
     def weight_metric(self) -> Metric:
         """How :attr:`weights` are stored: along the clients if all devices always took part."""
-        clients = np.shape(self.metrics.get("device", np.empty((0, len(self.weights)))))[1]
-        return WEIGHT if clients == len(self.weights) else POPULATION_WEIGHT
+        everyone = np.arange(len(self.weights))
+        devices = self.metrics.get("device", everyone[None])
+        same = devices.shape[1:] == everyone.shape and (devices == everyone).all()
+        return WEIGHT if same else POPULATION_WEIGHT
 
     def to_xarray(self) -> xr.Dataset:
         """Return the metrics and the client weights as a dataset.
@@ -274,6 +271,20 @@ class History(Mapping[str, NDArray]):
                 file.write(content)
         except OSError as error:
             raise OSError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def mean_weights(devices: NDArray, weights: NDArray, population: int) -> NDArray[np.float64]:
+    """Return the mean weight [M] of each device, from the rounds' devices and weights [T, m]."""
+    present = ~np.isnan(weights)  # fewer may take part in one round than in another
+    places = devices[present].astype(np.int64)
+    return np.bincount(places, weights[present], population) / len(weights)
+
+
+def participation_bias(devices: NDArray, weights: NDArray, shares: NDArray[np.float64]) -> float:
+    """Return :meth:`History.participation_bias` for client weights alpha_i ``shares`` [M]."""
+    mean = mean_weights(devices, weights, len(shares))
+    total = mean.sum()
+    return float(np.abs(mean / total - shares).sum() / 2) if total > 0 else float("nan")
 
 
 def _netcdf(dataset: xr.Dataset) -> bytes:
@@ -372,7 +383,7 @@ def round_metrics(
     row = {
         "rate": current.rate,
         "gain": outcome.gain,
-        "train_loss": current.weights @ trained.loss,
+        "train_loss": current.weights @ trained.loss if current.weights.any() else np.nan,
         "largest_gradient": trained.largest_gradient,
         "device": current.clients,
         "client_weight": current.weights,
@@ -402,13 +413,8 @@ def _so_far(metric: Metric, clients: NDArray[np.int64], rows: Sequence[Row]) -> 
     before = rows[-1]
     if "client" not in metric.dims or np.array_equal(before["device"], clients):
         return before[metric.name]
-    values = dict.fromkeys(clients.tolist(), 0.0)
-    missing = set(values)
-    for row in reversed(rows):
-        for device, value in zip(row["device"].tolist(), row[metric.name].tolist(), strict=True):
-            if device in missing:
-                values[device] = value
-                missing.discard(device)
-        if not missing:
-            break
-    return np.array(list(values.values()))
+    devices = np.concatenate([row["device"] for row in rows])
+    values = np.concatenate([row[metric.name] for row in rows])
+    known = np.isin(devices, clients)
+    latest = dict(zip(devices[known].tolist(), values[known].tolist(), strict=True))
+    return np.array([latest.get(client, 0.0) for client in clients.tolist()])

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from fl.algorithm import Algorithm
 from fl.api import Downlink
 from fl.checkpoint import Checkpoint
-from fl.conformance import LinkSource, check_runs
+from fl.conformance import LinkSource, check_measured, check_runs
 from fl.deadline import Deadline
 from fl.experiment import Experiment
 from fl.history import History, Row
@@ -106,6 +106,7 @@ def train_together(
     boolean("measure_gradient", measure_gradient)
     check_runs(runs)
     typed("problem", problem, Problem, "a Problem(model, data, shards)")
+    check_measured(problem, measure_gradient)
     typed("sgd", sgd, Sgd, "an Sgd, such as Sgd(rate=0.1)")
     must = "a selection of clients, such as RandomClients(20)"
     typed("participation", participation, Participation, must)
@@ -209,7 +210,8 @@ def train(
     test_every : int
         Number of rounds between tests, 1 by default; the last round is always tested.
     measure_gradient : bool
-        Whether to measure the full gradient as well, in rounds with a test; False by default.
+        Whether to measure the full gradient as well, in rounds with a test; False by default. Not
+        for a :class:`fl.Population`.
     checkpoint : str or Path, optional
         File to which the state is saved twice a minute, on interruption and at the end. A run that
         finds it resumes from there, also with more ``rounds``, and has the same result as one that

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from fl import conformance
 from fl.algorithm import Algorithm, Round
 from fl.api import Link, OpenedDownlink, Rng, Uplink
-from fl.chosen_uplink import ChosenUplink
 from fl.conformance import LinkSource
 from fl.local_steps import max_steps
 from fl.participation import Asked, Everyone
 from fl.streams import Purpose, stream
+from otafl._base.validation import OptionError
 
 if TYPE_CHECKING:
     from fl.experiment import Experiment, RunState
@@ -138,7 +138,13 @@ class _Uplinks:
         if self._measured is None or self._candidates is None:
             return self._open(clients)
         places = {device: place for place, device in enumerate(self._candidates.tolist())}
-        return ChosenUplink(self._measured, np.array([places[c] for c in clients.tolist()]))
+        strangers = [each for each in clients.tolist() if each not in places]
+        if strangers:
+            must = f"among the candidates that were measured, {self._candidates.tolist()}"
+            raise OptionError("the clients that were chosen", must, strangers)
+        chosen = self._measured.only(np.array([places[each] for each in clients.tolist()]))  # type: ignore[attr-defined]
+        conformance.check_uplink(self._link, chosen, len(clients))
+        return chosen
 
     def _open(self, clients: NDArray[np.int64]) -> Uplink:
         who: dict[str, Any] = {} if self._everyone else {"clients": clients}

@@ -148,8 +148,7 @@ class RandomClients(Participation):
         """Choose who takes part in a round."""
         population = asked.population
         if self.by == "size":
-            ends = np.cumsum(asked.weights)
-            drawn = np.searchsorted(ends, ends[-1] * asked.rng.random(self.clients), side="right")
+            drawn = asked.rng.choice(population, self.clients, p=asked.weights)
         elif self.replacement:
             drawn = asked.rng.integers(population, size=self.clients)
         else:
@@ -198,6 +197,8 @@ class RoundRobin(Participation):
 class BestChannels(Participation):
     """The k candidates with the strongest channels; biased where channels differ on average.
 
+    Chance decides between channels of equal strength.
+
     Parameters
     ----------
     clients : int
@@ -227,8 +228,7 @@ class BestChannels(Participation):
     def select(self, asked: Asked) -> Chosen:
         """Choose who takes part in a round."""
         candidates = _candidates(asked, self.candidates)
-        best = np.argsort(-asked.quality(candidates), kind="stable")[: self.clients]
-        clients = np.sort(candidates[best])
+        clients = candidates[_largest(asked.quality(candidates), self.clients, asked.rng)]
         return Chosen(clients, _scaled_up(asked, clients))
 
 
@@ -272,39 +272,45 @@ class ProportionalFair(Participation):
     def select(self, asked: Asked) -> Chosen:
         """Choose who takes part in a round."""
         candidates = _candidates(asked, self.candidates)
-        served, averages = self._averages(asked, candidates)
+        memory = asked.memory or NEVER_SERVED
+        averages = self._log_averages(asked.t, memory, candidates)
         quality = asked.quality(candidates)
-        best = np.sort(np.argsort(-quality / averages, kind="stable")[: self.clients])
+        with np.errstate(divide="ignore"):
+            best = _largest(np.log(quality) - averages, self.clients, asked.rng)
         clients, fade = candidates[best], 1 - 1 / self.window
-        latest = fade * averages[best] + quality[best] / self.window
-        kept = {
-            device: (last, value)
-            for device, last, value in zip(
-                served["device"].tolist(), served["round"], served["average"], strict=True
-            )
-        } | {device: (asked.t + 1, v) for device, v in zip(clients.tolist(), latest, strict=True)}
-        devices = np.array(sorted(kept), np.int64)
-        memory = {
-            "device": devices,
-            "round": np.array([kept[device][0] for device in devices.tolist()], np.int64),
-            "average": np.array([kept[device][1] for device in devices.tolist()]),
-        }
-        return Chosen(clients, _scaled_up(asked, clients), memory)
+        served = fade * np.exp(averages[best]) + quality[best] / self.window
+        others = ~np.isin(memory["device"], clients)
+        latest = {"device": clients, "round": np.full(len(clients), asked.t + 1), "average": served}
+        kept = {name: np.append(memory[name][others], each) for name, each in latest.items()}
+        order = np.argsort(kept["device"])
+        kept = {name: array[order] for name, array in kept.items()}
+        return Chosen(clients, _scaled_up(asked, clients), kept)
 
-    def _averages(
-        self, asked: Asked, devices: NDArray[np.int64]
-    ) -> tuple[Mapping[str, NDArray], NDArray[np.float64]]:
-        """Return the memory, and T_i [n] of these devices: it fades since they last took part."""
-        empty = {"device": np.empty(0, np.int64), "round": np.empty(0), "average": np.empty(0)}
-        memory = asked.memory or empty
-        fade = 1 - 1 / self.window
-        averages = np.full(len(devices), fade**asked.t)
-        place = np.searchsorted(memory["device"], devices)
-        known = np.flatnonzero(place < len(memory["device"]))
-        known = known[memory["device"][place[known]] == devices[known]]
-        since = asked.t - memory["round"][place[known]]
-        averages[known] = memory["average"][place[known]] * fade**since
-        return memory, averages
+    def _log_averages(
+        self, t: int, memory: Mapping[str, NDArray], devices: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return ln T_i [n] of these devices: T_i fades from 1, or from when it last took part."""
+        since, last = np.full(len(devices), t), np.zeros(len(devices))
+        _, here, there = np.intersect1d(
+            devices, memory["device"], assume_unique=True, return_indices=True
+        )
+        since[here] = t - memory["round"][there]
+        last[here] = np.log(memory["average"][there])
+        return last + since * np.log(1 - 1 / self.window)
+
+
+NEVER_SERVED: Mapping[str, NDArray] = {
+    "device": np.empty(0, np.int64),
+    "round": np.empty(0, np.int64),
+    "average": np.empty(0),
+}
+"""The memory of :class:`ProportionalFair` before the first round."""
+
+
+def _largest(values: NDArray[np.float64], count: int, rng: Rng) -> NDArray[np.int64]:
+    """Return the places of the largest values, ascending; among equal ones, chance decides."""
+    order = rng.permutation(len(values))
+    return np.sort(order[np.argsort(-values[order], kind="stable")[:count]])
 
 
 def _candidates(asked: Asked, count: int) -> NDArray[np.int64]:

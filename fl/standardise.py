@@ -52,8 +52,9 @@ def standardise(
     shift = _values("mean", measured[0] if mean is None else mean, data)
     scale = _values("deviation", measured[1] if deviation is None else deviation, data)
     if (scale <= 0).any():
-        got = deviation if deviation is not None else f"{scale.min():g} in the training samples"
-        raise OptionError("deviation", "> 0", got)
+        if deviation is not None:
+            raise OptionError("deviation", "> 0", deviation)
+        raise OptionError("deviation", "> 0", float(scale.min()), " in the training samples")
     x_train, x_test = ((x - shift) / scale for x in (x_train, _numbers(data.x_test)))
     return Dataset(x_train, data.y_train, x_test, data.y_test)
 

@@ -37,34 +37,35 @@ def check_digital_options(link: DigitalLink) -> None:
         refuse_longer_than_prefix(float(np.max(link.fading.delays)), link.grid)
 
 
+def draw_digital_channel(link: DigitalLink, who: Participants) -> Channel:
+    """Draw the channels of a digital link, which are known."""
+    return draw_channel(
+        link.grid,
+        link.fading,
+        PerfectCsi(),
+        path_gain=who.per_client("path_gain", link.path_gain),
+        num_symbols=min(link.grid.num_symbols(who.length), link.grid.symbols_per_slot),
+        **who.drawing,
+    )
+
+
 def efficiencies(
     link: DigitalLink,
-    who: Participants,
+    channel: Channel,
     path_gain: FloatArray,
     symbol_energy: FloatArray,
     noise: Noise,
-) -> tuple[FloatArray, Channel]:
-    """Return the bits per resource element that each channel carries, [num_clients], and channels.
+) -> FloatArray:
+    """Return the bits per resource element that each channel carries, [num_clients].
 
     ``symbol_energy [num_clients]`` is what each transmission takes in an OFDM symbol, the same on
     every carrier.
     """
-    grid = link.grid
-    num_symbols = grid.num_symbols(who.length)
-    channel = draw_channel(
-        grid,
-        link.fading,
-        PerfectCsi(),
-        path_gain=path_gain,
-        num_symbols=min(num_symbols, grid.symbols_per_slot),
-        **who.drawing,
-    )
-    element_energy = (symbol_energy / grid.num_carriers * path_gain)[:, None]
+    element_energy = (symbol_energy / link.grid.num_carriers * path_gain)[:, None]
     strength = np.square(np.abs(channel.response[:, 0]), dtype=np.float64)
     with np.errstate(divide="ignore"):
         snr = strength * element_energy / (2 * np.float64(noise.variance))
-        efficiency = spectral_efficiency(snr, link.gap_db, link.max_efficiency).mean(axis=1)
-    return efficiency, channel
+        return spectral_efficiency(snr, link.gap_db, link.max_efficiency).mean(axis=1)
 
 
 def symbols_needed(link: DigitalLink, length: int, efficiency: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ from otafl._base.added import added
 from otafl._base.arrays import FloatArray
 from otafl._base.names import options
 from otafl._base.validation import Scalars, assign, number
-from phy.channel import draw_channel, mean_power
+from phy.channel import Channel, draw_channel, mean_power
 from phy.csi import Csi, PerfectCsi
 from phy.fading import Fading, Rayleigh
 from phy.grid import OfdmGrid
@@ -104,17 +104,22 @@ class FadingLink(BaseLink):
         )
 
     def _open(self, who: Participants) -> Uplink:
-        grid, noise = self.channel_grid, noise_of(self, who.length)
-        path_gain = who.per_client("path_gain", self.path_gain)
-        budget = who.per_client("power", self.power)[:, None]
+        grid = self.channel_grid
         channel = draw_channel(
             grid,
             self.fading,
             self.csi,
-            path_gain=path_gain,
+            path_gain=who.per_client("path_gain", self.path_gain),
             num_symbols=grid.symbols_per_slot,
             **who.drawing,
         )
+        return self._over(who, channel)
+
+    def _over(self, who: Participants, channel: Channel) -> Uplink:
+        """Return the uplink over channels that have been drawn."""
+        grid, noise = self.channel_grid, noise_of(self, who.length)
+        path_gain = who.per_client("path_gain", self.path_gain)
+        budget = who.per_client("power", self.power)[:, None]
 
         def medium_for(variances: FloatArray | None = None) -> FlatMedium:
             precoding = precode(self, who, channel, path_gain, noise, variances)
@@ -141,4 +146,5 @@ class FadingLink(BaseLink):
             medium_for=medium_for if takes_reports(self) else None,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.estimate, path_gain),
+            only=lambda places: self._over(who.only(places), channel.only(places)),
         )

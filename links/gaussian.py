@@ -88,4 +88,11 @@ class GaussianLink(BaseLink):
             },
         )
         budget = who.per_client("power", self.power)[:, None]
-        return Uplink(who.clients, who.length, budget, medium, quality=lambda: path_gain)
+        return Uplink(
+            who.clients,
+            who.length,
+            budget,
+            medium,
+            quality=lambda: path_gain,
+            only=lambda places: self._open(who.only(places)),
+        )

@@ -26,7 +26,13 @@ class IdealLink(BaseLink):
     """
 
     def _open(self, who: Participants) -> Uplink:
-        return Uplink(who.clients, who.length, unlimited(who.num_clients), IdealMedium())
+        return Uplink(
+            who.clients,
+            who.length,
+            unlimited(who.num_clients),
+            IdealMedium(),
+            only=lambda places: self._open(who.only(places)),
+        )
 
 
 def unlimited(num_clients: int) -> FloatArray:

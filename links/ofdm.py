@@ -120,16 +120,20 @@ class OfdmLink(radio.BaseLink):
 
     def _open(self, who: radio.Participants) -> Uplink:
         packing = packing_for(self.grid, who.length, self.interleaver_seed)
-        path_gain = who.per_client("path_gain", self.path_gain)
-        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
         channel = draw_channel(
             self.grid,
             self.fading,
             self.csi,
-            path_gain=path_gain,
+            path_gain=who.per_client("path_gain", self.path_gain),
             num_symbols=packing.num_symbols,
             **who.drawing,
         )
+        return self._over(who, packing, channel)
+
+    def _over(self, who: radio.Participants, packing: Packing, channel: Channel) -> Uplink:
+        """Return the uplink over channels that have been drawn."""
+        path_gain = who.per_client("path_gain", self.path_gain)
+        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
 
         def medium_for(variances: FloatArray | None = None) -> OfdmMedium:
             precoding = faded.precode(self, who, channel, path_gain, noise, variances)
@@ -158,6 +162,7 @@ class OfdmLink(radio.BaseLink):
             medium_for=medium_for if faded.takes_reports(self) else None,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.estimate, path_gain),
+            only=lambda places: self._over(who.only(places), packing, channel.only(places)),
         )
 
 

@@ -8,14 +8,19 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from links.digital import check_digital_options, efficiencies, symbols_needed
+from links.digital import (
+    check_digital_options,
+    draw_digital_channel,
+    efficiencies,
+    symbols_needed,
+)
 from links.ideal import quiet_report, unlimited
 from links.radio import DEFAULT_SNR_DB, BaseLink, Noise, Participants, check_radio_options, noise_of
 from links.uplink import Received, Uplink
 from otafl._base.arrays import FloatArray, Rng
 from otafl._base.names import options
 from otafl._base.validation import Scalars
-from phy.channel import mean_power
+from phy.channel import Channel, mean_power
 from phy.digital import quantise
 from phy.fading import Fading, Tdl
 from phy.grid import OfdmGrid
@@ -77,10 +82,14 @@ class OrthogonalLink(BaseLink):
         check_digital_options(self)
 
     def _open(self, who: Participants) -> Uplink:
+        return self._over(who, draw_digital_channel(self, who))
+
+    def _over(self, who: Participants, channel: Channel) -> Uplink:
+        """Return the uplink over channels that have been drawn."""
         grid, noise = self.grid, noise_of(self, who.length)
         path_gain = who.per_client("path_gain", self.path_gain)
         symbol_energy = who.per_client("power", self.power) / grid.num_symbols(who.length)
-        efficiency, channel = efficiencies(self, who, path_gain, symbol_energy, noise)
+        efficiency = efficiencies(self, channel, path_gain, symbol_energy, noise)
         symbols = symbols_needed(self, who.length, efficiency)
         medium = OrthogonalMedium(
             grid=grid,
@@ -99,6 +108,7 @@ class OrthogonalLink(BaseLink):
             medium,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.response, path_gain),
+            only=lambda places: self._over(who.only(places), channel.only(places)),
         )
 
 
@@ -143,17 +153,19 @@ class OrthogonalMedium:
     def receive(
         self, arrived: NDArray, gain: float, spent: FloatArray, weights: FloatArray | None
     ) -> Received:
-        """Return the sum of the quantised vectors."""
+        """Return the sum of the quantised vectors; clients of weight 0 have nothing to send."""
+        sends = np.ones(len(arrived), bool) if weights is None else weights > 0
         total = np.zeros(arrived.shape[1])
-        for vector in arrived:
+        for vector in arrived[sends]:
             total += quantise(vector, self.bits, self.rng)
-        grid, symbols = self.grid, self.symbols.sum()
+        grid, symbols = self.grid, self.symbols[sends].sum()
+        energy = np.where(sends, self.round_energy, 0.0)
         prefix = 1 + grid.cp_length / grid.fft_size
         diagnostics = {
             **quiet_report(len(arrived)),
             **self.noise.report,
             "symbols": symbols,
             "airtime": symbols * grid.symbol_duration,
-            "radiated_energy": self.round_energy * (1 + grid.pilots / grid.num_carriers) * prefix,
+            "radiated_energy": energy * (1 + grid.pilots / grid.num_carriers) * prefix,
         }
-        return Received(total, diagnostics, self.round_energy[:, None])
+        return Received(total, diagnostics, energy[:, None])

@@ -17,7 +17,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from links.digital import check_digital_options, efficiencies, symbols_needed
+from links.digital import (
+    check_digital_options,
+    draw_digital_channel,
+    efficiencies,
+    symbols_needed,
+)
 from links.downlink import BaseDownlink, OpenedDownlink, check_server_options
 from links.radio import DEFAULT_ENTRY_SNR_DB, Participants, noise_of
 from otafl._base.arrays import FloatArray, Rng
@@ -94,7 +99,8 @@ class QuantisedDownlink(BaseDownlink):
         path_gain = who.per_client("path_gain", self.path_gain)
         symbol_energy = np.full(who.num_clients, self.power / self.grid.num_symbols(who.length))
         noise = noise_of(self, who.length)
-        efficiency, _ = efficiencies(self, who, path_gain, symbol_energy, noise)
+        channel = draw_digital_channel(self, who)
+        efficiency = efficiencies(self, channel, path_gain, symbol_energy, noise)
         weakest = efficiency.min(keepdims=True)
         symbols = float(symbols_needed(self, who.length, weakest)[0])
         medium = QuantisedBroadcast(

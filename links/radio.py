@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,6 +115,11 @@ class Participants:
         rngs = {"rng": self.rng, "device_rng": self.device_rng}
         return {"clients": self.clients, "time": self.time, **rngs}
 
+    def only(self, places: IntArray) -> Participants:
+        """Return some of the participants, by their places among all."""
+        chosen = self.clients[places]
+        return replace(self, num_clients=len(chosen), clients=chosen, everyone=False)
+
     def per_client(self, name: str, value: Scalars) -> FloatArray:
         """Return a link's option as one value per client that takes part, [num_clients]."""
         if not isinstance(value, tuple):
@@ -132,7 +137,7 @@ class Participants:
                 f"a scalar or one value per client: client {self.clients.max()} takes part",
                 got=f"{len(value)} values",
             )
-        return np.array(value)[self.clients]
+        return np.array([value[client] for client in self.clients.tolist()])
 
 
 class BaseLink(ABC):
@@ -171,7 +176,10 @@ class BaseLink(ABC):
         -------
         Uplink
         """
-        return self._open(Participants.of(num_clients, length, rng, clients, time, device_rng))
+        who = Participants.of(num_clients, length, rng, clients, time, device_rng)
+        for name in ("power", "path_gain"):  # too few values are refused before anything is drawn
+            who.per_client(name, getattr(self, name, 1.0))
+        return self._open(who)
 
     @abstractmethod
     def _open(self, who: Participants) -> Uplink: ...

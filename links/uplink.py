@@ -85,6 +85,9 @@ class Uplink:
     medium_for : callable, optional
         Returns a medium whose power control is made for symbols of given variances [m], at most 1,
         in place of ``medium``. By default the control does not depend on the signals.
+    only : callable, optional
+        Returns the uplink of some of the clients, given their places among all, over the same
+        channels.
 
     Notes
     -----
@@ -102,13 +105,13 @@ class Uplink:
         moving: bool = False,
         quality: Callable[[], FloatArray] | None = None,
         medium_for: Callable[[FloatArray], Medium] | None = None,
+        only: Callable[[IntArray], Uplink] | None = None,
     ) -> None:
         self.clients, self.length = clients, length
         self.budget = budget
         self.medium = medium
         self.moving = moving
-        self._quality = quality
-        self._medium_for = medium_for
+        self._quality, self._medium_for, self._only = quality, medium_for, only
         self._unlimited = bool(np.isinf(budget[0, 0]))
 
     @property
@@ -136,6 +139,18 @@ class Uplink:
         if self._medium_for is None:
             return self.medium
         return self._medium_for(relative_variances(signals))
+
+    def only(self, places: IntArray) -> Uplink:
+        """Return the uplink of some of the clients, over the same channels; the others are silent.
+
+        Parameters
+        ----------
+        places : ndarray of int
+            Their places among the clients of this uplink.
+        """
+        if self._only is None:
+            raise ValueError("the link of this uplink cannot reopen it for some of its clients")
+        return self._only(places)
 
     def energy(self, signals: ArrayLike) -> FloatArray:
         """Return the energy of ``signals [m, d]`` under each constraint at unit gain, [m, C]."""

@@ -170,22 +170,29 @@ class WaveformLink(radio.BaseLink):
             for impairment in chain:
                 impairment.check(self.grid, side, int(who.clients.max()) + 1)
         packing = packing_for(self.grid, who.length, self.interleaver_seed)
-        path_gain = who.per_client("path_gain", self.path_gain)
-        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
         channel, observed = draw_time_channel(
             self.grid,
             self.fading,
             self.csi,
-            path_gain=path_gain,
+            path_gain=who.per_client("path_gain", self.path_gain),
             num_symbols=packing.num_symbols,
             **who.drawing,
         )
         key = device_key(who.device_rng, who.rng) if self.transmit or self.receive else 0
+        if self.csi_through_faults:
+            samples = self._samples(who, packing, key)
+            observed = samples.observed_through_hardware(observed, channel, who.rng)
+        channel = channel._replace(estimate=self.csi.estimate(observed, who.rng))
+        return self._over(who, packing, channel, key)
+
+    def _samples(self, who: radio.Participants, packing: Packing, key: int) -> WaveformMedium:
+        """Return the hardware of the participants and the air between."""
+        path_gain = who.per_client("path_gain", self.path_gain)
         engine = SionnaAir if self.engine == "sionna" else FastAir
         # the mean sample power that clients are allowed
         sample_power = who.per_client("power", self.power)
         sample_power /= packing.num_symbols * self.grid.fft_size
-        samples = WaveformMedium(
+        return WaveformMedium(
             self.grid,
             packing.num_symbols,
             engine(self.grid, np.sqrt(path_gain)),
@@ -196,9 +203,14 @@ class WaveformLink(radio.BaseLink):
             server=Devices(key, [SERVER]),
             rms=np.sqrt(sample_power),
         )
-        if self.csi_through_faults:
-            observed = samples.observed_through_hardware(observed, channel, who.rng)
-        channel = channel._replace(estimate=self.csi.estimate(observed, who.rng))
+
+    def _over(
+        self, who: radio.Participants, packing: Packing, channel: TimeChannel, key: int
+    ) -> Uplink:
+        """Return the uplink over channels that have been drawn."""
+        path_gain = who.per_client("path_gain", self.path_gain)
+        noise, budget = radio.noise_of(self, who.length), faded.block_budget(self, who, packing)
+        samples = self._samples(who, packing, key)
 
         def medium_for(variances: FloatArray | None = None) -> SampledMedium:
             precoding = faded.precode(self, who, channel, path_gain, noise, variances)
@@ -222,6 +234,7 @@ class WaveformLink(radio.BaseLink):
             medium_for=medium_for if faded.takes_reports(self) else None,
             moving=self.fading.continuous,
             quality=partial(mean_power, channel.estimate, path_gain),
+            only=lambda places: self._over(who.only(places), packing, channel.only(places), key),
         )
 
 

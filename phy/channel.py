@@ -35,6 +35,13 @@ class Channel(NamedTuple):
     estimate: ComplexArray
     taps: Taps
 
+    def only(self, places: IntArray) -> Channel:
+        """Return the channels of some of the clients, by their places among all."""
+        response = self.response[places]
+        perfect = self.estimate is self.response
+        estimate = response if perfect else self.estimate[places]
+        return Channel(response, estimate, self.taps.only(places))
+
 
 def mean_power(response: ComplexArray, path_gain: FloatArray) -> FloatArray:
     """Return the mean of |h|^2 over slots and carriers [num_clients], path gain included."""

@@ -51,6 +51,11 @@ class Taps(NamedTuple):
     gains: ComplexArray
     delays: FloatArray
 
+    def only(self, places: IntArray) -> Taps:
+        """Return the taps of some of the clients, by their places among all."""
+        delays = self.delays if self.delays.ndim == 1 else self.delays[places]
+        return Taps(self.gains[places], delays)
+
 
 class Law(NamedTuple):
     """Distribution of the response at one frequency: CN(sqrt(specular) e^{j phase}, 1 - specular).

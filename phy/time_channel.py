@@ -115,6 +115,15 @@ class TimeChannel(NamedTuple):
         """Whether the taps change within a slot."""
         return self.gains[0].shape[1] > 1
 
+    def only(self, places: IntArray) -> TimeChannel:
+        """Return the channels of some of the clients, by their places among all."""
+        response = self.response[places]
+        perfect = self.estimate is self.response
+        estimate = response if perfect else self.estimate[places]
+        gains = [each[places] for each in self.gains]
+        delays = self.delays if self.delays.ndim == 1 else self.delays[places]
+        return TimeChannel(response, estimate, gains, delays, self.lags)
+
     def spectra(self, slot: int, grid: OfdmGrid, fft_size: int) -> ComplexArray:
         """Return the spectra of the taps at the knots of a slot, [num_clients, knots, fft_size].
 

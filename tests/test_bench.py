@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench import demo_page, local_training, ofdm_round, scaling, timing, waveform_round
+from tests.bench import (
+    demo_page,
+    local_training,
+    ofdm_round,
+    population,
+    scaling,
+    timing,
+    waveform_round,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +23,8 @@ def short(monkeypatch):
     monkeypatch.setattr(local_training, "STEPS", 2)
     monkeypatch.setattr(local_training, "ROUNDS", 2)
     monkeypatch.setattr(waveform_round, "ROUNDS", 2)
+    for name, value in (("FEW", 5), ("MANY", 50), ("ROUNDS", 4), ("TURNS", 1)):
+        monkeypatch.setattr(population, name, value)
 
 
 def test_radio(capsys):
@@ -43,6 +53,13 @@ def test_learning(capsys):
     printed = capsys.readouterr().out
     assert "per-client Keras loop" in printed
     assert "2 rounds of COTAF with 2 steps over OfdmLink" in printed
+
+
+def test_population(capsys):
+    population.main()
+    printed = capsys.readouterr().out
+    assert "best 5 of 10 of 50" in printed
+    assert "Peak memory" in printed
 
 
 def test_page(capsys):

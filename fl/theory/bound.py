@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fl.acpc import Acpc
 from fl.history import History
+from fl.metrics import WEIGHT
 from otafl._base.names import check_names, options
 from otafl._base.validation import OptionError, integer, number
 
@@ -170,6 +171,7 @@ def theorem2_of(
         raise ValueError("Theorem 2 does not apply to this run: it has no rounds")
     scaled_down = int(history["scaled_down"].sum())
     partial = int((history["active_fraction"] < 1).any(axis=1).sum())
+    late = int(history["late"].sum())
     other = not isinstance(history.algorithm, Acpc)
     reasons = {
         f"it is about ACPC-OTA-FL, not {history.algorithm!r}": other,
@@ -178,6 +180,8 @@ def theorem2_of(
         "clients trained from models received with errors": (history["downlink_nmse"] > 0).any(),
         "the learning rate was not constant": np.ptp(history["rate"]) > 0,
         f"momentum was {history.sgd.momentum}": history.sgd.momentum > 0,
+        "some devices took no part in some rounds": history.weight_metric is not WEIGHT,
+        f"clients were late {late} times": late > 0,
     }
     broken = [reason for reason, holds in reasons.items() if holds]
     if broken:

@@ -218,14 +218,14 @@ class OfPopulation(PartitionConfig):
     """Devices whose samples are a function of the seed and the device; see fl.Population."""
 
     partition: Literal["population"] = "population"
-    clients: COUNT = 1000
+    devices: COUNT = 1000
     samples: COUNT = 60
-    labels_per_client: COUNT = 2
+    labels_per_device: COUNT = 2
 
     def shards(self, data: Dataset, rng: np.random.Generator) -> Shards:
         """Return the population."""
         seed = int(rng.integers(2**63))
-        return Population(data.y_train, self.clients, self.samples, self.labels_per_client, seed)
+        return Population(data.y_train, self.devices, self.samples, self.labels_per_device, seed)
 
 
 class Quadratics(Part):

@@ -70,11 +70,13 @@ LABELS = {
     "partition": Label("partition"),
     "clients": Label("clients", symbol="$m$"),
     "labels_per_client": Label("labels per client", symbol="$p$"),
+    "devices": Label("devices", symbol="$M$"),
+    "labels_per_device": Label("labels per device", symbol="$p$"),
+    "samples": Label("samples per device"),
+    "standardise": Label("standardised"),
     "concentration": Label("Dirichlet concentration", symbol=r"$\alpha$"),
     "shares": Label("shares of the data"),
     "size": Label("dimension", symbol="$d$"),
-    "samples": Label("samples per device", symbol="samples"),
-    "standardise": Label("standardised inputs"),
     # participation
     "participation": Label("participation"),
     "candidates": Label("candidates per round", symbol="candidates"),
@@ -136,6 +138,7 @@ LABELS = {
     "final_rounds": Label("rounds in the final accuracy", symbol="final rounds"),
     "measure_gradient": Label("gradient measured"),
     "seed": Label("seed"),
+    # participation
     # links
     "link": Label("link"),
     "snr_db": Label("SNR", "dB"),

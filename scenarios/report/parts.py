@@ -22,7 +22,6 @@ KEYS = {
     "fading": "link.fading.kind",
     "csi": "link.csi.kind",
     "partition": "data.partition",
-    "participation": "participation.kind",
     "downlink": "downlink.kind",
     "dataset": "data.name",
     "impairment": "link.transmit.NAME.kind, link.receive.NAME.kind",

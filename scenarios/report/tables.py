@@ -28,6 +28,7 @@ from scenarios.study.writing import write_text, writing
 if TYPE_CHECKING:
     from scenarios.report.linkcheck import LinkCheck
 
+ROUNDING = 1e-9  # a participation bias below it is none
 FILE_WIDTH = 120  # of a table that is not printed to a terminal
 
 
@@ -37,12 +38,12 @@ def rows(folder: str | Path) -> list[dict[str, Any]]:
     The columns are the swept keys except the seed, then ``accuracy_percent`` and
     ``accuracy_std_percent``, ``final_accuracy_percent`` (the mean of the last rounds, in a study
     whose accuracy is the best of all), ``n`` (the number of runs averaged), ``diverged`` (the
-    number of runs left out), ``loss_mean`` of the last test and, where there is one,
-    ``paper_percent``.
+    number of runs left out), ``loss_mean`` of the last test, ``participation_bias`` where there is
+    any and, where there is one, ``paper_percent``.
     """
     points = Results.read(folder).points()
-    best = _by_best(points)
-    return [_row(point, best) for point in points]
+    best, biased = _by_best(points), _biased(points)
+    return [_row(point, best, biased) for point in points]
 
 
 def _by_best(points: Iterable[Point]) -> bool:
@@ -50,7 +51,12 @@ def _by_best(points: Iterable[Point]) -> bool:
     return any(point.finals != point.accuracies for point in points)
 
 
-def _row(point: Point, best: bool) -> dict[str, Any]:
+def _biased(points: Iterable[Point]) -> bool:
+    """Return whether devices took part unequally."""
+    return any(point.bias > ROUNDING for point in points)
+
+
+def _row(point: Point, best: bool, biased: bool) -> dict[str, Any]:
     row: dict[str, Any] = {key: plain(label) for key, label in point.labels.items()}
     row |= {
         "accuracy_percent": plain(point.mean),
@@ -59,6 +65,7 @@ def _row(point: Point, best: bool) -> dict[str, Any]:
         "n": point.runs,
         "diverged": point.diverged,
         "loss_mean": plain(point.loss),
+        **({"participation_bias": plain(point.bias)} if biased else {}),
     }
     return row if point.paper is None else {**row, "paper_percent": point.paper}
 
@@ -115,10 +122,13 @@ def table_of(folder: str | Path) -> RenderableType:
     best = _by_best(points)
     heads = ["accuracy [%]" if accuracies else VARIABLES["test_loss"].axis_label, "std", "n"]
     heads[:1] = ["best [%]", "final [%]"] if best else heads[:1]
+    biased = _biased(points)
+    heads += ["bias [%]"] * biased
     table = heading_table(results.title, names, heads + ["paper [%]", "deviation"] * paper)
     for point in points:
         value = f"{point.mean:.2f}" if accuracies else f"{point.loss:.4g}"
         cells = [value, *[f"{point.final:.2f}"] * best, f"{point.std:.2f}", str(point.runs)]
+        cells += [f"{100 * point.bias:.1f}"] * biased
         if paper:
             there = point.paper if point.paper is not None else math.nan
             cells += [f"{there:.2f}", f"{point.deviation:+.2f}"]

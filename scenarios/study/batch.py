@@ -13,10 +13,11 @@ import numpy as np
 from fl import Acpc, DivergenceWarning, History, Link, Problem, Round, train_together
 from fl.api import OpenedDownlink
 from fl.checkpoint import CheckpointError
+from fl.conformance import check_measured
 from fl.constants import estimate_constants
 from fl.history import Row
 from fl.local_steps import max_steps
-from fl.metrics import BOUND
+from fl.metrics import BOUND, WEIGHT
 from fl.theory import theorem2_of
 from links import IdealLink
 from links.radio import noise_of
@@ -59,13 +60,15 @@ def _plan_one_round(cell: Cell) -> None:
     size, population = problem.model.size, problem.num_clients
     options, rng = cell.training.options(), np.random.default_rng(0)
     with _full_keys("participation", cell.participation):
-        clients = np.arange(min(cell.participation.build().size(population), population))
+        most = min(cell.participation.build().size(population), population)
+        clients = np.arange(population - most, population)  # the last, whom a short list lacks
     weights = problem.weights[clients]
     who = {} if len(clients) == population else {"clients": clients}
     with _full_keys("training", cell.training):
+        check_measured(problem, options["measure_gradient"])
         sizes = np.array([len(problem.shards[client]) for client in clients])
         batch_size = options["sgd"].batch_size
-        most = max_steps(options["steps"], 0, rng, clients, population, sizes, batch_size)
+        limits = max_steps(options["steps"], 0, rng, clients, population, sizes, batch_size)
     end = (options["rounds"] - 1) * options["round_period"]
     downlink = cell.downlink.build()
     if downlink is not None:
@@ -83,7 +86,7 @@ def _plan_one_round(cell: Cell) -> None:
     start = np.zeros(size, np.float32)
     rate = options["sgd"].rate_at(0)
     with _full_keys("algorithm", cell.algorithm):
-        current = Round(0, start, uplink, weights, most, rate, {}, clients, population=population)
+        current = Round(0, start, uplink, weights, limits, rate, {}, clients, population=population)
         algorithm.plan(current)
 
 
@@ -153,7 +156,8 @@ def run_cells(
 def _bound(cell: Cell, history: History, link: Link, problem: Problem) -> Variables:
     """Return the four terms of Theorem 2 if the gradient was measured and the theorem applies."""
     measured = cell.training.measure_gradient and isinstance(history.algorithm, Acpc)
-    if not measured or isinstance(link, IdealLink):
+    everyone = history.weight_metric is WEIGHT
+    if not measured or not everyone or isinstance(link, IdealLink):
         return {}
     try:
         constants = estimate_constants(history, problem)

@@ -19,8 +19,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.history import History
-from fl.metrics import METRICS
+from fl.history import History, participation_bias
+from fl.metrics import METRICS, WEIGHT
 from otafl._base.files import replacing
 from scenarios.errors import StudyError
 
@@ -87,6 +87,13 @@ class CellFile:
         """Return the best test of all rounds, between 0 and 1; NaN likewise."""
         tests = self._tests(last=0)
         return float(tests.max()) if len(tests) else math.nan
+
+    def participation_bias(self) -> float:
+        """Return :meth:`fl.History.participation_bias`; NaN if the file is older than that."""
+        names = ("device", "client_weight", WEIGHT.name)
+        if not all(name in self.variables for name in names):
+            return math.nan
+        return participation_bias(*(self.variables[name][1] for name in names))
 
     def _tests(self, last: int) -> NDArray:
         """Return the accuracies in the ``last`` rounds that were tested, of all rounds if 0."""

@@ -25,6 +25,8 @@ class Point:
     finals : tuple of float
         Their means over the last rounds, which the accuracies are unless the study asks for the
         best.
+    biases : tuple of float
+        Participation bias of each finished run, from 0 to 1.
     losses : tuple of float
         Test losses at the end of these runs.
     finished, diverged : int
@@ -38,6 +40,7 @@ class Point:
     labels: dict[str, Plain]
     accuracies: tuple[float, ...]
     finals: tuple[float, ...]
+    biases: tuple[float, ...]
     losses: tuple[float, ...]
     finished: int
     diverged: int
@@ -58,6 +61,11 @@ class Point:
     def final(self) -> float:
         """Mean accuracy of the last rounds; NaN without runs."""
         return float(np.mean(self.finals)) if self.finals else math.nan
+
+    @property
+    def bias(self) -> float:
+        """Mean participation bias; NaN without runs."""
+        return float(np.mean(self.biases)) if self.biases else math.nan
 
     @property
     def loss(self) -> float:

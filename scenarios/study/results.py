@@ -57,6 +57,14 @@ OUTCOMES = {
             "Largest accuracy of all tests, selected on test data; NaN if the run diverged.",
             shown_in="%",
         ),
+        Metric(
+            "participation_bias",
+            (),
+            "participation bias",
+            "Total variation distance between the client weights and the shares that the devices "
+            "had in all rounds; about 0 if all take part.",
+            shown_in="%",
+        ),
         Metric("diverged", (), "diverged", "1 if the run diverged, else 0."),
         Metric("finished", (), "finished", "1 if the cell is finished, else 0."),
     )
@@ -87,6 +95,8 @@ def open_study(folder: str | Path) -> xr.Dataset:
         - ``final_accuracy``: the mean of the tests in the last ``training.final_rounds`` rounds,
           ``best_accuracy``: the best test of all, and ``accuracy``: the one of the two that
           ``training.accuracy`` names; NaN if the run diverged;
+        - ``participation_bias``: how far the selection of clients leant towards some devices, from
+          0 to 1;
         - ``diverged``, ``finished``: 1 or 0.
 
         Values that are missing, because a cell is not finished or a run was shorter than others,
@@ -161,7 +171,7 @@ class Results:
                     whole = (*shape, *(sizes[dim] for dim in dims))
                     arrays[name] = ((*names.values(), *dims), np.full(whole, np.nan))
                 arrays[name][1][(*place, *map(slice, values.shape))] = values
-        ends = ("accuracy", "final_accuracy", "best_accuracy")
+        ends = ("accuracy", "final_accuracy", "best_accuracy", "participation_bias")
         outcomes: dict[str, list[float]] = {
             name: [math.nan if cell is None else getattr(cell, name)() for cell in self.cells]
             for name in ends
@@ -223,6 +233,7 @@ class Results:
             labels,
             accuracies=tuple(a for a in accuracies if not math.isnan(a)),
             finals=tuple(a for a in finals if not math.isnan(a)),
+            biases=tuple(cell.participation_bias() for cell in done),
             losses=tuple(loss for cell in ended for loss in cell.last("test_loss")),
             finished=len(done),
             diverged=len(done) - len(ended),

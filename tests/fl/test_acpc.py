@@ -333,3 +333,21 @@ def test_refused(make, message):
 def test_misspelt_options_are_named():
     with pytest.raises(TypeError, match="Acpc has no option 'g'; did you mean 'G'?"):
         Acpc(g=1)
+
+
+def test_norms_of_the_previous_round_are_found_by_device(rng):
+    """beta = 1 / (alpha_i norm_i) at the largest of them; the largest norm for a newcomer."""
+    state = {"clients": np.array([1, 4, 7]), "step_norms": np.array([3.0, 2.0, 1.0])}
+
+    def gain(*clients):
+        uplink = GaussianLink(snr_db=np.inf).open(len(clients), 4, rng)
+        weights = np.full(len(clients), 0.1)
+        current = Round(
+            1, np.zeros(4), uplink, weights, np.ones(len(clients), int), 0.1, state,
+            np.array(clients), population=9,
+        )  # fmt: skip
+        return Acpc(beta="previous").plan(current).gain
+
+    assert gain(4, 7) == pytest.approx(1 / 0.2, rel=1e-5)
+    assert gain(7) == pytest.approx(1 / 0.1, rel=1e-5)
+    assert gain(2, 7) == pytest.approx(1 / 0.3, rel=1e-5)

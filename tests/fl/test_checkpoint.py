@@ -9,11 +9,16 @@ import pytest
 
 from fl import (
     Algorithm,
+    BestChannels,
     Cotaf,
+    Deadline,
     DivergenceWarning,
     FedAvg,
     Outcome,
     Problem,
+    ProportionalFair,
+    RandomClients,
+    RoundRobin,
     Sgd,
     train,
     train_together,
@@ -223,7 +228,7 @@ class ErrorFeedback(Algorithm):
 
     def aggregate(self, current, plan, updates, steps):
         owed = updates + current.device_state.get("owed", np.zeros_like(updates))
-        assert current.number == 0 or current.device_state["owed"].shape == updates.shape
+        assert not current.device_state or current.device_state["owed"].shape == updates.shape
         scale = np.abs(owed).mean(axis=1, keepdims=True)
         signals = scale * np.sign(owed)
         received = current.uplink.send(signals / len(signals), 1.0)
@@ -278,3 +283,43 @@ def test_the_tests_of_a_run_that_diverged_earlier_are_left_alone(problem, tmp_pa
         _, behind = train_together(runs, problem, rounds=rounds, checkpoint=file, **options)
         assert behind.num_rounds == 2
         assert np.isnan(behind["test_loss"]).tolist() == [True, False]
+
+
+SELECTIONS = {
+    "random": RandomClients(2),
+    "a varying number": RandomClients(3, replacement=True),
+    "in turn": RoundRobin(3),
+    "best channels": BestChannels(2, 3),
+    "proportional fair": ProportionalFair(2, 3),
+}
+
+
+@pytest.mark.parametrize("stop", [1, 4])
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_a_selection_resumes_where_it_stopped(selection, stop, problem, tmp_path):
+    """Its memory, the state of each device and its metrics are saved."""
+    link = OfdmLink(entry_snr_db=10.0, fading=Tdl("A", speed=1.0), path_gain=[1.0, 2.0, 3.0, 4.0])
+    runs = [(ErrorFeedback(), link), (ALGORITHMS["acpc, previous"], link)]
+    options = {**OPTIONS, "participation": SELECTIONS[selection], "deadline": Deadline(5.0, 1.0)}
+    file = tmp_path / "run.npz"
+    whole = train_together(runs, problem, rounds=7, **options)
+    train_together(runs, problem, rounds=stop, checkpoint=file, **options)
+    resumed = train_together(runs, problem, rounds=7, checkpoint=file, **options)
+    for one, other in zip(whole, resumed, strict=True):
+        check_identical(one, other)
+    assert len({tuple(row) for row in whole[0]["device"].tolist()}) > 1
+    assert any(run["late"].any() for run in whole)
+
+
+def test_a_checkpoint_of_another_selection_is_refused(problem, tmp_path):
+    options = {**OPTIONS, "rounds": 2, "checkpoint": tmp_path / "run.npz"}
+    train(Cotaf(), IdealLink(), problem, participation=RandomClients(2), **options)
+    with pytest.raises(
+        ValueError, match="participation was .*RandomClients.*, is now .*RoundRobin"
+    ):
+        train(Cotaf(), IdealLink(), problem, participation=RoundRobin(2), **options)
+    with pytest.raises(ValueError, match="deadline was None, is now .*Deadline"):
+        train(
+            Cotaf(), IdealLink(), problem, participation=RandomClients(2),
+            deadline=Deadline(1.0, 1.0), **options,
+        )  # fmt: skip

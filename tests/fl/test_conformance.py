@@ -9,12 +9,16 @@ import pytest
 
 from fl import (
     Algorithm,
+    BestChannels,
+    Chosen,
     Cotaf,
     LogisticRegression,
     Mlp,
     Outcome,
+    Participation,
     Plan,
     Problem,
+    RandomClients,
     Reception,
     Sgd,
     train,
@@ -226,3 +230,74 @@ def test_drift_of_another_length_is_refused(problem):
 
     with pytest.raises(ValueError, match=r"the drift that .* plans must be of shape \(4, 52\)"):
         train(Drifting(), IdealLink(), problem, rounds=1)
+
+
+class Chooses(Participation):
+    """A selection with a mistake."""
+
+    def __init__(self, result):
+        self.result = result
+
+    def size(self, population):
+        return 1
+
+    def select(self, asked):
+        return self.result
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ([0, 1], "select must be a Chosen.clients, weights., got .0, 1."),
+        (Chosen(np.array([], int), np.ones(0)), "different indices from 0 to 9, ascending, got"),
+        (Chosen(np.array([1, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Chosen(np.array([2, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Chosen(np.array([-1, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Chosen(np.array([1, 10]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Chosen(np.array([0.0]), np.ones(1)), "different indices from 0 to 9, ascending, got"),
+        (Chosen(np.array([3]), np.zeros(1)), "a finite number > 0 for each client, got"),
+        (Chosen(np.array([3]), np.ones(2)), "a finite number > 0 for each client, got"),
+        (Chosen(np.array([3]), np.array([np.nan])), "a finite number > 0 for each client, got"),
+    ],
+)
+def test_selections_are_checked(result, message):
+    with pytest.raises(ValueError, match=message):
+        train(Cotaf(), IdealLink(), default_quadratic(), rounds=1, participation=Chooses(result))
+
+
+class Silent(SignUplink):
+    quality = np.array([1.0, np.nan])
+
+    def only(self, places):
+        return self
+
+
+@pytest.mark.parametrize("uplink", [SignUplink(2), Silent(2)])
+def test_a_link_without_channels_cannot_select_by_them(uplink):
+    with pytest.raises(
+        ValueError, match="WrongLink cannot select clients by channel: its uplink m"
+    ):
+        train(
+            Cotaf(), WrongLink(uplink), default_quadratic(), rounds=1,
+            participation=BestChannels(1, 2),
+        )  # fmt: skip
+
+
+class Hoarder(Cotaf):
+    """Remembers a lot of each device."""
+
+    def aggregate(self, current, *arguments):
+        outcome = super().aggregate(current, *arguments)
+        rows = np.zeros((len(current.weights), 1000))
+        return replace(outcome, device_state={"rows": rows})
+
+
+def test_state_per_device_is_limited_by_those_who_may_take_part(monkeypatch):
+    """8 kB a device: 80 kB for ten, 24 kB if one takes part in each of three rounds."""
+    problem = default_quadratic()
+    monkeypatch.setattr("fl.conformance.MOST_DEVICE_STATE", 50_000)
+    message = "state per device of Hoarder.* would take 0.0 GiB for 10 devices that may take part"
+    with pytest.raises(ValueError, match=message):
+        train(Hoarder(), IdealLink(), problem, rounds=3)
+    few = train(Hoarder(), IdealLink(), problem, rounds=3, participation=RandomClients(1))
+    assert few.num_rounds == 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from fl import Cotaf, History, train
+from fl import Cotaf, History, RandomClients, quadratic_problem, train
 from fl.metrics import METRICS
 from links import GaussianLink, IdealLink, OfdmLink
 from phy import OfdmGrid, Rayleigh
@@ -206,3 +206,92 @@ def test_other_formats_are_refused(run, name, tmp_path):
 def test_a_file_that_cannot_be_written(run, tmp_path):
     with pytest.raises(OSError, match="nowhere.run.nc cannot be written: No such file"):
         run.save(tmp_path / "nowhere" / "run.nc")
+
+
+def with_rounds(run, devices, weights, scaled=None):
+    """Return a history in which these devices took part with these weights."""
+    metrics = {
+        "rate": np.ones(len(devices)),
+        "device": np.array(devices),
+        "client_weight": np.array(weights),
+        "nmse": np.ones(len(devices)),
+        "load": np.ones(np.shape(weights)),
+        "scaled_down": np.zeros(np.shape(weights)) if scaled is None else np.array(scaled),
+    }
+    return replace(run, metrics=metrics, weights=np.array([0.5, 0.25, 0.25]))
+
+
+def test_mean_weights_and_bias_by_hand(run):
+    """Shares 3/4, 1/4 and 0 where they should be 1/2, 1/4 and 1/4: a quarter is elsewhere."""
+    some = with_rounds(run, [[0, 1], [0, 1]], [[1.0, 0.5], [2.0, 0.5]])
+    np.testing.assert_allclose(some.mean_weights(), [1.5, 0.5, 0.0])
+    assert some.participation_bias() == pytest.approx(0.25)
+    ragged = with_rounds(run, [[0.0, 2.0], [1.0, np.nan]], [[1.0, 0.5], [0.5, np.nan]])
+    np.testing.assert_allclose(ragged.mean_weights(), [0.5, 0.25, 0.25])
+    assert ragged.participation_bias() == pytest.approx(0)
+
+
+def test_bias_is_measured_against_chance(problem, rng):
+    """Two of four at random: sqrt((4 - 2) / (2 pi 2 T)) on average, here for T = 400."""
+    history = train(
+        Cotaf(), IdealLink(), quadratic_problem(np.ones((4, 1, 1)), np.ones((4, 1))), rounds=400,
+        participation=RandomClients(2), seed=int(rng.integers(2**31)),
+    )  # fmt: skip
+    counts = np.bincount(history["device"].ravel(), minlength=4)
+    assert (np.abs(counts - 200) < 5 * np.sqrt(400 * 0.25)).all()
+    np.testing.assert_allclose(history.mean_weights(), counts / 800)
+    assert history.participation_bias() < 4 * 5 * np.sqrt(400 * 0.25) / 800 / 2
+    everyone = train(Cotaf(), IdealLink(), problem, rounds=2, **OPTIONS)
+    assert everyone.participation_bias() == pytest.approx(0, abs=1e-12)
+
+
+def test_weights_are_along_the_clients_only_if_all_take_part(run):
+    assert run.weight_metric.dims == ("client",)
+    always = with_rounds(run, [[0, 1, 2]], [[0.5, 0.25, 0.25]])
+    assert always.weight_metric.dims == ("client",)
+    for devices in ([[0, 1]], [[0.0, 2.0, np.nan]]):
+        some = with_rounds(run, devices, np.ones_like(devices))
+        assert some.weight_metric.dims == ("population",)
+
+
+def test_a_dataset_of_partial_participation(problem):
+    options = {**OPTIONS, "participation": RandomClients(2)}
+    dataset = train(Cotaf(), IdealLink(), problem, rounds=3, **options).to_xarray()
+    assert dict(dataset.sizes) == {"round": 3, "client": 2, "symbol": 1, "population": 4}
+    assert dataset["weight"].dims == ("population",)
+
+
+def test_cumulative_metrics_belong_to_devices(problem):
+    """The energy that a device has radiated so far, however long ago it last took part."""
+    history = train(
+        Cotaf(), GaussianLink(), problem, rounds=12,
+        **{**OPTIONS, "participation": RandomClients(2)},
+    )  # fmt: skip
+    total = np.zeros(4)
+    for devices, energy, radiated in zip(
+        history["device"], history["energy"], history["radiated_energy"], strict=True
+    ):
+        total[devices] += energy
+        np.testing.assert_allclose(radiated, total[devices])
+
+
+def test_best_and_final_accuracy(run):
+    tests = np.array([0.2, 0.7, np.nan, 0.5])
+    some = replace(run, metrics={"rate": np.ones(4), "test_accuracy": tests})
+    assert some.best_accuracy() == 0.7
+    assert some.final_accuracy(2) == 0.5
+    assert some.final_accuracy(3) == pytest.approx(0.6)
+    untested = replace(run, metrics={"rate": np.ones(1), "test_accuracy": np.array([np.nan])})
+    assert np.isnan(untested.best_accuracy())
+    assert np.isnan(replace(run, metrics={}).best_accuracy())
+
+
+def test_many_scaled_down_clients_are_a_warning(run):
+    devices, weights = [[0, 1]] * 5, np.ones((5, 2))
+    one = with_rounds(run, devices, weights, [[0, 0]] * 4 + [[0, 1]])  # a tenth
+    two = with_rounds(run, devices, weights, [[0, 0]] * 4 + [[1, 1]])
+    tests = {"test_accuracy": np.full(5, 0.5)}
+    one, two = (replace(each, metrics={**each.metrics, **tests}) for each in (one, two))
+    assert "10% scaled down" in repr(one)
+    assert "warning" not in repr(one)
+    assert "20% scaled down (warning: more than 10%; the gain was too large)" in repr(two)

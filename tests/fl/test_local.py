@@ -269,3 +269,20 @@ def test_a_link_that_refuses_to_measure_an_update_ends_the_training():
     np.testing.assert_array_equal(trained.steps, 1)
     assert np.isfinite(trained.updates).all()
     assert trained.updates.any()
+
+
+def test_each_client_may_begin_elsewhere(data, shards, rng):
+    """starts [S, m, d]: updates are differences from where each client began."""
+    model = LogisticRegression(12, 4)
+    clients = ClientData.of(Problem(model, data, shards))
+    starts = rng.standard_normal((2, CLIENTS, model.size)).astype(np.float32)
+    plans = [Plan(np.arange(1, CLIENTS + 1))] * 2
+
+    def updates(starts, plans):
+        rng = np.random.default_rng(7)
+        return train_locally(model, clients, Sgd(0.1, 16), 0.1, starts, plans, rng).updates
+
+    together = updates(starts, plans)
+    for client in range(CLIENTS):
+        alone = updates(starts[:, client], plans)
+        np.testing.assert_allclose(together[:, client], alone[:, client], atol=1e-5)

@@ -45,3 +45,10 @@ def test_refused_schedules(name):
 def test_misspelt_options_are_named():
     with pytest.raises(TypeError, match="Sgd has no option 'batchsize'; did you mean 'batch_size'"):
         Sgd(batchsize=3)
+
+
+def test_replacement():
+    assert Sgd().replacement is True
+    assert Sgd(replacement=False) != Sgd()
+    with pytest.raises(ValueError, match="replacement must be"):
+        Sgd(replacement="no")

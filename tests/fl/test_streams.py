@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fl.streams import Purpose, stream
+from fl.streams import Purpose, client_streams, stream
 
 
 def test_numbers_of_purposes_do_not_change():
@@ -26,3 +26,20 @@ def test_streams_differ():
     keys = [(s, t, p) for s in (0, 1) for t in (0, 1) for p in Purpose]
     first = {int(stream(*key).bit_generator.random_raw()) for key in keys}
     assert len(first) == len(keys) == 40
+
+
+def test_a_client_has_a_stream_of_its_own():
+    """A function of seed, round, purpose and client, whoever else is asked for."""
+
+    def first(seed=1, number=2, purpose=Purpose.MINIBATCHES, clients=(5,)):
+        return [each.random() for each in client_streams(seed, number, purpose, clients)]
+
+    (alone,) = first()
+    assert first(clients=(3, 5, 100_000))[1] == alone
+    others = [
+        first(seed=2),
+        first(number=3),
+        first(purpose=Purpose.COMPUTE_TIME),
+        first(clients=(6,)),
+    ]
+    assert alone not in [each for (each,) in others]

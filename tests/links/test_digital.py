@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from links import OrthogonalLink, QuantisedDownlink
-from links.digital import efficiencies, symbols_needed
+from links.digital import draw_digital_channel, efficiencies, symbols_needed
 from links.radio import Noise, Participants
 from phy import NoFading, OfdmGrid
 from tests.links.fixed import FixedFading
@@ -33,11 +33,13 @@ def test_rates_of_carriers_are_averaged(link, rng):
     options = {"grid": GRID, "fading": fading, "gap_db": 0.0}
     noise = Noise(0.0, 0.0, variance=0.5)
     gains, energy = np.array([1.0, 1.25]), np.array([6.0, 6.0])
-    efficiency, channel = efficiencies(link(**options), who, gains, energy, noise)
+    channel = draw_digital_channel(link(**options), who)
+    efficiency = efficiencies(link(**options), channel, gains, energy, noise)
     np.testing.assert_allclose(efficiency, [2.0, 4.0 / 2], rtol=1e-5)
     assert channel.response.shape == (2, 1, 2)
-    limited, _ = efficiencies(link(max_efficiency=3.0, **options), who, gains, energy, noise)
+    limited = efficiencies(link(max_efficiency=3.0, **options), channel, gains, energy, noise)
     np.testing.assert_allclose(limited, [2.0, 3.0 / 2], rtol=1e-5)
     options["fading"] = NoFading()
-    silent, _ = efficiencies(link(**options), who, gains, energy, Noise(0.0, 0.0, variance=0.0))
+    channel, noise = draw_digital_channel(link(**options), who), Noise(0.0, 0.0, variance=0.0)
+    silent = efficiencies(link(**options), channel, gains, energy, noise)
     np.testing.assert_array_equal(silent, [8.0, 8.0])

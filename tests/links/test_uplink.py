@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,8 @@ from links.uplink import (
     relative_variances,
     squared_norm,
 )
-from phy import NoFading, OfdmGrid, Rayleigh
+from phy import NoFading, NoisyCsi, OfdmGrid, Rayleigh, Tdl
+from phy.impairments import CarrierOffset
 
 EVERY = [
     IdealLink(),
@@ -219,3 +222,57 @@ def test_relative_variances_of_signals(dtype):
     np.testing.assert_array_equal(relative_variances(0 * signals), 1)
     for bad in (np.nan, np.inf):  # which the uplink refuses by name
         np.testing.assert_array_equal(relative_variances(np.array([[1, bad], [1, 0]], dtype)), 1)
+
+
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("link", EVERY, ids=NAMES)
+def test_an_uplink_of_some_clients_has_their_channels(link, moving, rng):
+    """Quality, budget and energy are those of the whole; nothing is drawn."""
+    if hasattr(link, "fading") and moving:
+        link = replace(link, fading=Tdl("A", speed=3.0))
+    if hasattr(link, "power"):
+        link = replace(link, power=[1.0, 2.0, 3.0, 4.0], path_gain=[0.5, 1.0, 2.0, 4.0])
+    if hasattr(link, "csi"):
+        link = replace(link, csi=NoisyCsi(0.1))
+    whole = link.open(4, 6, rng)
+    places, state = np.array([1, 3]), rng.bit_generator.state
+    some = whole.only(places)
+    assert rng.bit_generator.state == state
+    assert some.clients.tolist() == [1, 3]
+    assert some.moving == whole.moving
+    np.testing.assert_allclose(some.quality, whole.quality[places])
+    np.testing.assert_allclose(some.budget, whole.budget[places])
+    signals = rng.standard_normal((4, 6)).astype(np.float32)
+    if getattr(link, "control", "") != "mmse":  # whose control depends on all who send
+        np.testing.assert_allclose(some.energy(signals[places]), whole.energy(signals)[places])
+    sent = some.send(signals[places], min(some.max_gain(signals[places]), 1.0))
+    assert sent.total.shape == (6,)
+    for name in ("active_fraction", "silent", "radiated_energy"):
+        assert np.shape(sent.diagnostics[name]) == (2,)
+
+
+def test_hardware_stays_with_a_device():
+    """Without fading and noise, the offset of a client's carrier is the same in any company."""
+    link = WaveformLink(
+        fading=NoFading(), snr_db=np.inf, transmit=(CarrierOffset(std=0.05),), budget="round"
+    )
+    devices = np.random.default_rng(5)
+
+    def heard(clients, place):
+        uplink = link.open(
+            len(clients), 8, np.random.default_rng(), clients=clients, device_rng=devices
+        )
+        signals = np.zeros((len(clients), 8), np.float32)
+        signals[place] = 1
+        return uplink.send(signals, 0.1).total
+
+    alone = heard([7], 0)
+    assert np.abs(alone - 1).max() > 1e-4
+    np.testing.assert_allclose(heard([2, 7, 9], 1), alone, atol=1e-5)
+    assert np.abs(heard([2, 7, 9], 0) - alone).max() > 1e-4
+
+
+def test_an_uplink_that_cannot_be_reopened():
+    uplink = Uplink(np.arange(2), 3, np.ones((2, 1)), None)
+    with pytest.raises(ValueError, match="the link of this uplink cannot reopen it for some"):
+        uplink.only(np.array([0]))

@@ -8,8 +8,10 @@ import pytest
 from fl import (
     Acpc,
     Cotaf,
+    Deadline,
     Diminishing,
     DivergenceWarning,
+    RandomClients,
     Sgd,
     quadratic_problem,
     train,
@@ -127,6 +129,11 @@ def test_theorem2_is_refused_where_it_does_not_hold(rng):
     refused("not Cotaf", train(Cotaf(), quiet, problem, **options))
     faded = train(Acpc(G=50.0), FadingLink(truncation=1.5), problem, **options)
     refused("silent on part of the spectrum", faded)
+    some = train(Acpc(G=50.0), quiet, problem, **options, participation=RandomClients(2))
+    refused("some devices took no part in some rounds", some)
+    deadline = Deadline(1.5, 1.0, spread=1.0)
+    late = train(Acpc(G=50.0, tau_min=2), quiet, problem, **options, deadline=deadline)
+    refused(f"clients were late {late['late'].sum()} times", late)
     history = noisy_run(problem, 0, sgd=Sgd(0.2, 10, momentum=0.5), rounds=2)
     refused("momentum was 0.5", history)
     falling = noisy_run(problem, 0, sgd=Sgd(Diminishing(0.2, rounds=10), 10), rounds=2)

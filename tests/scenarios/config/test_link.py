@@ -112,12 +112,12 @@ def test_every_option_of_every_link_has_a_key():
 def test_defaults_of_the_file_are_those_of_the_links():
     assert one(link={"kind": "ofdm"}).link.csi.build() == PerfectCsi()
     assert one().data.settings() == {
+        "standardise": False,
         "partition": "label",
         "name": "mnist",
         "sha256": "",
         "clients": 10,
         "labels_per_client": 2,
-        "standardise": False,
     }
 
 

@@ -19,6 +19,7 @@ from scenarios.config.tables import (
     Chain,
     Choice,
     One,
+    OneOf,
     field_type,
     inner_table,
     optional,
@@ -290,3 +291,26 @@ def test_every_impairment_of_ours_is_named_after_its_class():
             snake_case(part.target.__name__) for part in each.named.values()
         ]
     assert (TRANSMIT.named["rapp"].target, RECEIVE.named["adc"].target) == (Rapp, Adc)
+
+
+def test_keys_tell_one_of_several_tables():
+    class Either(Part):
+        timing: field_type(OneOf([CLOCK, FILTER], number))
+
+    def parsed(given):
+        return read(Either, {"timing": given}).timing
+
+    assert parsed({"drift": 0.5}) == CLOCK(drift=0.5)
+    assert parsed({"taps": 5}) == FILTER(taps=5)
+    assert parsed(7.0) == 7.0
+    for given, message in (
+        ({"drift": -1.0}, "timing.drift must be a finite number >= 0, got -1.0"),
+        ({"tap": 5}, "timing.tap"),
+        ({"taps": 5, "drift": 0.5}, "timing"),
+        ("often", "timing must be a finite number, got 'often'"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            parsed(given)
+    table = inner_table(Either, "timing")
+    assert table.mirrored(Filter(4)) == FILTER(taps=4)
+    assert table.mirrored(3) == 3

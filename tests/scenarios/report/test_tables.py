@@ -26,8 +26,8 @@ def cell(folder, number):
 def test_rows(finished):
     found = json.loads(as_json(finished))
     assert [list(row) for row in found] == [
-        ["algorithm.name", "training.rate", "accuracy_percent", "accuracy_std_percent", "n",
-         "diverged", "loss_mean"]
+        ["algorithm.name", "training.rate", "accuracy_percent", "accuracy_std_percent",
+         "final_accuracy_percent", "n", "diverged", "loss_mean", "participation_bias"]
     ] * 4  # fmt: skip
     accuracies = [100 * cell(finished, number)["test_accuracy"][1].mean() for number in (6, 7)]
     last = found[3]
@@ -119,3 +119,48 @@ def test_a_key_that_does_not_apply_makes_no_rows_of_its_own(data_file, tmp_path)
     assert found == [("acpc", 0.5, 2), ("acpc", 1.0, 2), ("cotaf", "-", 2)]
     assert len(list((folder / "cells").iterdir())) == 6
     assert Results.read(folder).counts == (6, 6)
+
+
+def test_a_study_of_the_best_accuracy_shows_the_final_one_beside_it(data_file, tmp_path):
+    content = small.content(data_file, algorithm={"name": "cotaf"}, sweep={})
+    content["training"] |= {"final_rounds": 3, "accuracy": "best"}
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    tests = 100 * cell(folder, 0)["test_accuracy"][1]
+    (row,) = rows(folder)
+    assert row["accuracy_percent"] == pytest.approx(tests.max())
+    assert row["final_accuracy_percent"] == pytest.approx(tests[-3:].mean())
+    text = _printed(table_of(folder))
+    for part in ("best [%]", "final [%]", f"{tests.max():.2f}", f"{tests[-3:].mean():.2f}"):
+        assert part in text
+
+
+def test_the_bias_is_shown_where_some_take_part(data_file, tmp_path, finished):
+    sweep = {"participation.kind": ["everyone", "random"]}
+    content = small.content(data_file, rounds=3, algorithm={"name": "cotaf"}, sweep=sweep)
+    content["participation"] = {"clients": 1}
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    everyone, some = rows(folder)
+    assert everyone["participation_bias"] == pytest.approx(0, abs=1e-12)
+    assert 0.25 <= some["participation_bias"] <= 0.75  # three draws of one device of four
+    text = _printed(table_of(folder))
+    assert "bias [%]" in text
+    assert f"{100 * some['participation_bias']:.1f}" in text
+    assert "bias" not in _printed(table_of(finished))
+
+
+def test_readings_of_the_same_published_values_are_compared_one_by_one(data_file, tmp_path):
+    paper = {
+        "source": "a paper",
+        "keys": ["algorithm.name"],
+        "accuracy": [["fedavg", 50.0]],
+        "readings": ["models", "updates"],
+    }
+    content = small.content(data_file, rounds=2, paper=paper, algorithm={"name": "fedavg"})
+    variants = {"models": {"algorithm.sends": "models"}, "updates": {"algorithm.sends": "updates"}}
+    content["sweep"] = {"variant": variants}
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    text = _printed(table_of(folder))
+    for row in rows(folder):
+        deviation = abs(row["accuracy_percent"] - 50)
+        expected = f"with {row['variant']}: mean absolute deviation from the paper {deviation:.2f}"
+        assert expected in text

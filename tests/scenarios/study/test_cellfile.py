@@ -102,3 +102,31 @@ def test_accuracy_is_the_mean_of_the_tests_in_the_last_rounds():
     assert accuracy([0.1, 0.2], last=10) == pytest.approx(0.15)
     assert np.isnan(accuracy([0.1, np.nan], last=1))
     assert np.isnan(accuracy([0.5], diverged="in round 3"))
+
+
+def test_best_and_final_accuracy_are_both_kept():
+    def cell(tests, reading=None, **changes):
+        variables = {"test_accuracy": (("round",), np.array(tests))}
+        training = {"final_rounds": 2} | ({} if reading is None else {"accuracy": reading})
+        return some_cell(variables=variables, settings={"training": training}, **changes)
+
+    tests = [0.9, np.nan, 0.4, 0.6]
+    for reading, expected in ((None, 0.5), ("final", 0.5), ("best", 0.9)):
+        found = cell(tests, reading)
+        assert found.accuracy() == pytest.approx(expected)
+        assert found.final_accuracy() == pytest.approx(0.5)
+        assert found.best_accuracy() == 0.9
+    assert np.isnan(cell(tests, "best", diverged="in round 3").accuracy())
+    assert np.isnan(cell([np.nan], "best").accuracy())
+
+
+def test_participation_bias_is_that_of_the_history():
+    """Shares 3/4, 1/4 and 0, which should be 1/2, 1/4 and 1/4; NaN in a file of before."""
+    variables = {
+        "weight": (("population",), np.array([0.5, 0.25, 0.25])),
+        "device": (("round", "client"), np.array([[0, 1], [0, 1]])),
+        "client_weight": (("round", "client"), np.array([[1.0, 0.5], [2.0, 0.5]])),
+    }
+    assert some_cell(variables=variables).participation_bias() == pytest.approx(0.25)
+    del variables["device"]
+    assert np.isnan(some_cell(variables=variables).participation_bias())

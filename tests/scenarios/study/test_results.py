@@ -117,3 +117,33 @@ def test_a_swept_snr_is_in_decibels(data_file, tmp_path):
     study = open_study(run_study(load_scenario(content), tmp_path / "study", progress=False))
     expected = {"key": "link.snr_db", "long_name": "SNR", "units": "dB"}
     assert study["snr_db"].attrs == expected
+
+
+def test_devices_and_clients_share_a_dataset(data_file, tmp_path):
+    """Four devices, of whom all, two or one take part."""
+    sweep = {"participation.kind": ["everyone", "random"], "participation.clients": [1, 2]}
+    content = small.content(data_file, rounds=3, algorithm={"name": "cotaf"}, sweep=sweep)
+    study = open_study(run_study(load_scenario(content), tmp_path / "study", progress=False))
+    assert dict(study.sizes) == {
+        "participation": 2, "clients": 2, "round": 3, "client": 4, "symbol": 1, "population": 4
+    }  # fmt: skip
+    np.testing.assert_allclose(study["weight"], 0.25)
+    two = study.sel(participation="random", clients=2)
+    assert np.isnan(two["device"].values[:, 2:]).all()
+    assert set(two["device"].values[:, :2].ravel()) <= {0, 1, 2, 3}
+    np.testing.assert_allclose(two["client_weight"].sum("client"), 1)
+    bias = study["participation_bias"]
+    np.testing.assert_allclose(bias.sel(participation="everyone"), 0, atol=1e-12)
+    counts = np.bincount(two["device"].values[:, :2].ravel().astype(int), minlength=4)
+    expected = np.abs(counts / 6 - 0.25).sum() / 2
+    assert float(bias.sel(participation="random", clients=2)) == pytest.approx(expected)
+
+
+def test_the_best_accuracy_is_that_of_the_study_if_it_says_so(data_file, tmp_path):
+    content = small.content(data_file, rounds=4, algorithm={"name": "cotaf"}, sweep={})
+    content["training"] |= {"final_rounds": 1, "accuracy": "best"}
+    folder = run_study(load_scenario(content), tmp_path / "study", progress=False)
+    tests = cell(folder, 0)["test_accuracy"][1]
+    study = open_study(folder)
+    assert float(study["accuracy"]) == float(study["best_accuracy"]) == tests.max()
+    assert float(study["final_accuracy"]) == tests[-1]

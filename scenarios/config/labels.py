@@ -138,7 +138,6 @@ LABELS = {
     "final_rounds": Label("rounds in the final accuracy", symbol="final rounds"),
     "measure_gradient": Label("gradient measured"),
     "seed": Label("seed"),
-    # participation
     # links
     "link": Label("link"),
     "snr_db": Label("SNR", "dB"),

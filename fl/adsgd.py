@@ -47,13 +47,13 @@ class Adsgd(Algorithm):
     Parameters
     ----------
     entries : int or float
-        n, how many entries clients send: a whole number from 1 to d, or a share of d above 0, up to
-        1.0. 0.5 by default.
+        n, the number of entries that clients send: a whole number from 1 to d, or a share of d,
+        above 0 and at most 1.0; 0.5 by default.
     k : int or float
-        How many entries of its update a client keeps in a round, likewise a number or a share of d;
-        0.1 by default. The rest is remembered for later rounds.
+        Number of entries of its update that a client keeps in a round, likewise a whole number or a
+        share of d; 0.1 by default. It remembers the rest for later rounds.
     threshold : float
-        lambda > 0, the threshold of AMP over the noise that it sees; 1.4 by default. It must
+        lambda > 0, the threshold of AMP in units of the noise that it sees; 1.4 by default. It must
         exceed 0.41, 0.76, 1.18 for n/d = 1/2, 1/4, 1/10, or AMP diverges.
     iterations : int
         Iterations of AMP; 30 by default.
@@ -100,7 +100,7 @@ class Adsgd(Algorithm):
 
     def num_entries(self, size: int) -> int:
         """Return n."""
-        _amount("k", self.k, size)  # refused before anybody trains
+        _amount("k", self.k, size)  # refuse a wrong k before training
         return _amount("entries", self.entries, size)
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
@@ -143,7 +143,7 @@ def _check_amount(name: str, given: Any) -> None:
 
 
 def _amount(name: str, given: int | float, size: int) -> int:
-    """Return the number of entries of ``size`` that an option stands for."""
+    """Return an amount as a number of entries out of ``size``."""
     if isinstance(given, int | np.integer):
         return integer(name, given, least=1, most=size)
     return max(1, round(given * size))

@@ -55,9 +55,10 @@ def amp(
     projection : Projection
         A.
     threshold : float
-        lambda > 0; 1.4 by default. The level of the noise need not be known: the residual tells.
+        lambda > 0; 1.4 by default. The noise level need not be known: AMP estimates it from the
+        residual.
     iterations : int
-        How many iterations to do; 30 by default.
+        Number of iterations; 30 by default.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def state_evolution(
     Parameters
     ----------
     values : array_like
-        Entries of x; X has their empirical law.
+        Entries of x; X has their empirical distribution.
     ratio : float
         delta = n/d > 0.
     noise_variance : float
@@ -119,7 +120,7 @@ def state_evolution(
     threshold : float
         lambda > 0; 1.4 by default.
     iterations : int
-        How many iterations of AMP to predict; 30 by default.
+        Number of iterations of AMP to predict; 30 by default.
 
     Returns
     -------

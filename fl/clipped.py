@@ -42,16 +42,16 @@ class ClippedFedAvg(Algorithm):
     Notes
     -----
     Clients clip as in [1], H. B. McMahan et al., "Learning differentially private recurrent
-    language models", 2018 (flat clipping), and the air adds up::
+    language models", 2018 (flat clipping), and the channel adds them::
 
         s_i = alpha_i Delta_i min(1, C / ||Delta_i||),   ||s_i|| <= alpha_i C
         x_{t+1} = x_t + server_step (sum_i s_i + w_t / beta_t)
 
-    beta_t is the largest gain at which a vector of norm alpha_i C with entries of one magnitude
-    fits every budget; this rule is ours. It depends on weights, budgets and channels only. On links
+    beta_t is the largest gain at which vectors of norm alpha_i C with entries of equal magnitude
+    fit every budget; this rule is ours. It depends on weights, budgets and channels only. On links
     with one budget per round and the same channel for all entries, no signal exceeds its budget.
     Elsewhere one may, if much of it falls on weak carriers or in one OFDM symbol; the client then
-    scales it down, which is recorded. Neither makes any client's part larger than alpha_i C.
+    scales it down, which is recorded. In no case does a client's part exceed alpha_i C.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class ClippedFedAvg(Algorithm):
         return float(current.weights.max()) * self.clip
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
-        """Send the clipped alpha_i Delta_i, scaled down where one exceeds a budget."""
+        """Send the clipped alpha_i Delta_i, scaled down where they exceed a budget."""
         norms = np.linalg.norm(updates.astype(np.float64), axis=1)
         clipped = norms > self.clip
         shrunk = np.divide(self.clip, norms, out=np.ones_like(norms), where=clipped)

@@ -1,4 +1,4 @@
-"""A time limit on local training: who is late, and what becomes of them."""
+"""A time limit on local training, and what late clients do."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ class Deadline:
         Standard deviation >= 0 of the logarithm of a device's time; 0.5 by default. The time of a
         device is the same in all rounds.
     late : {"drop", "send"}
-        What a client does that has not finished its local steps in time: it is silent ("drop", the
-        default), or it sends what it has ("send"); it is silent if it has not taken a single step.
+        What a client does if it has not finished its local steps in time: it is silent ("drop", the
+        default), or it sends what it has ("send"), unless it has not taken a single step.
 
     Notes
     -----
     A device takes step_time exp(spread z) for a step, z ~ N(0, 1), a function of the run's seed and
-    the device. The weights of those in time are scaled up by a common factor, so that their sum is
-    that of all; the sum then leans towards what fast devices hold. An algorithm that needs fewer
-    steps, as ACPC-OTA-FL does where power allows it, has fewer clients late.
+    the device. The weights of the clients that are in time are scaled up by a common factor, so
+    that they add up to the same sum; the result is then biased towards the data of fast devices. An
+    algorithm that needs fewer steps, as ACPC-OTA-FL does where power allows it, has fewer late
+    clients.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class Deadline:
 def late_clients(
     deadline: Deadline | None, seed: int, current: Round, steps: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Return which clients [m] have not finished in time the ``steps`` [m] that they took."""
+    """Return which clients [m] cannot take their ``steps`` [m] in time."""
     if deadline is None:
         return np.zeros(len(steps), bool)
     return deadline.steps(seed, current.clients) < steps
@@ -78,7 +79,7 @@ def late_clients(
 def without_late(
     current: Round, updates: NDArray, late: NDArray[np.bool_]
 ) -> tuple[Round, NDArray]:
-    """Return a round and its updates [m, d] in which those who are late send and count nothing."""
+    """Return a round and its updates [m, d], with weight and update 0 for late clients."""
     if not late.any():
         return current, updates
     in_time = np.where(late, 0.0, current.weights)

@@ -1,4 +1,4 @@
-"""What an algorithm remembers of each device, for those that have taken part."""
+"""The state that an algorithm keeps per device, for devices that have taken part."""
 
 from __future__ import annotations
 

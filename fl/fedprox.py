@@ -1,4 +1,4 @@
-"""FedProx: a proximal term holds local models near what the clients received.
+"""FedProx: a proximal term keeps local models close to what clients received.
 
 [1] T. Li, A. K. Sahu, M. Zaheer, M. Sanjabi, A. Talwalkar and V. Smith, "Federated optimization in
 heterogeneous networks", MLSys 2020.
@@ -33,14 +33,15 @@ class FedProx(Algorithm):
     Parameters
     ----------
     aggregation : Algorithm
-        What is sent, and what the server makes of it; ``Cotaf()`` by default.
+        The algorithm that sends and aggregates the updates; ``Cotaf()`` by default.
     mu : float
-        mu >= 0, the weight of the proximal term; 0.01 by default. With 0 this is its aggregation.
+        mu >= 0, the weight of the proximal term; 0.01 by default. With 0 this is the aggregation
+        alone.
 
     Notes
     -----
     Client i trains on the objective h_i of Eq. (2) of [1], T. Li et al., "Federated optimization in
-    heterogeneous networks", 2020, from what it received of x_t::
+    heterogeneous networks", 2020, starting from the x_i,t that it received::
 
         h_i(y) = F_i(y) + mu/2 ||y - x_i,t||^2
         y <- y - eta (g_i(y) + mu (y - x_i,t))
@@ -67,7 +68,7 @@ class FedProx(Algorithm):
         return self.aggregation.num_entries(size)
 
     def sensitivity(self, current: Round) -> float | None:
-        """Return that of the aggregation."""
+        """Return the sensitivity of the aggregation."""
         return self.aggregation.sensitivity(current)
 
     def plan(self, current: Round) -> Plan:

@@ -1,10 +1,9 @@
-"""Which samples a minibatch has.
+"""Which samples a minibatch contains.
 
-Drawn with replacement, every sample of a minibatch is uniform over the client's samples, so that
-its gradient is unbiased and independent of the others (Assumption 2 of the paper). Drawn without
-replacement, a client goes through its samples in random order, and through a new order after that;
-a minibatch that begins at the end of one order ends at the beginning of the next, so that all have
-the same size.
+With replacement, every sample of a minibatch is uniform over the client's samples, so that its
+gradient is unbiased and independent of the others (Assumption 2 of the paper). Without replacement,
+a client goes through all its samples in random order before it draws a new order; a minibatch that
+begins at the end of one order ends at the beginning of the next, so that all have the same size.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def _uniform(rngs: Rngs, num_clients: int, batch_size: int) -> Callable[[], NDAr
 
 
 class _Order:
-    """The places 0 to size - 1 in random order, again and again."""
+    """The places 0 to size - 1 in random order, repeatedly."""
 
     def __init__(self, size: int, rng: np.random.Generator) -> None:
         self._size, self._rng = size, rng

@@ -4,7 +4,7 @@ With alpha_i the client weights of all M devices, of which k take part, a select
 the expectation of the weighted sum over those who take part is sum_i alpha_i Delta_i. That holds
 for :class:`RandomClients`, and for :class:`RoundRobin` as a mean over the rounds. Selection by
 channel has no such weights: a device whose channel is good on average takes part more often, and
-what it holds counts for more. ``History.participation_bias`` measures by how much.
+its data count more. ``History.participation_bias`` measures by how much.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Chosen:
     clients : ndarray of int64, [m]
         Different global indices, ascending.
     weights : ndarray of float64, [m]
-        How much each of them counts.
+        The client weight of each of them in this round.
     memory : mapping of str to ndarray
-        What the next selection finds in ``Asked.memory``; saved in checkpoints.
+        State for the next selection, as ``Asked.memory``; saved in checkpoints.
     """
 
     clients: NDArray[np.int64]
@@ -73,11 +73,11 @@ class Chosen:
 
 
 class Participation(ABC):
-    """The base class of all selections; only :meth:`select` must be implemented."""
+    """The base class of all selections, which implement :meth:`size` and :meth:`select`."""
 
     @abstractmethod
     def size(self, population: int) -> int:
-        """Return the most clients that take part in a round; refuse a population too small."""
+        """Return the largest number of clients in a round; refuse too small a population."""
 
     @abstractmethod
     def select(self, asked: Asked) -> Chosen:
@@ -90,7 +90,7 @@ class Everyone(Participation):
     """All devices take part in every round, as in the paper."""
 
     def size(self, population: int) -> int:
-        """Return the most clients that take part in a round."""
+        """Return the largest number of clients in a round."""
         return population
 
     def select(self, asked: Asked) -> Chosen:
@@ -141,7 +141,7 @@ class RandomClients(Participation):
             raise OptionError("replacement", "True with by = 'size'", False, hint)
 
     def size(self, population: int) -> int:
-        """Return the most clients that take part in a round."""
+        """Return the largest number of clients in a round."""
         return self.clients if self.replacement else _at_most(self.clients, population)
 
     def select(self, asked: Asked) -> Chosen:
@@ -182,7 +182,7 @@ class RoundRobin(Participation):
         integer("clients", self.clients, least=1)
 
     def size(self, population: int) -> int:
-        """Return the most clients that take part in a round."""
+        """Return the largest number of clients in a round."""
         return _at_most(self.clients, population)
 
     def select(self, asked: Asked) -> Chosen:
@@ -197,7 +197,7 @@ class RoundRobin(Participation):
 class BestChannels(Participation):
     """The k candidates with the strongest channels; biased where channels differ on average.
 
-    Chance decides between channels of equal strength.
+    Ties are broken at random.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class BestChannels(Participation):
         _check_candidates(self)
 
     def size(self, population: int) -> int:
-        """Return the most clients that take part in a round."""
+        """Return the largest number of clients in a round."""
         _at_most(self.candidates, population, "candidates")
         return self.clients
 
@@ -235,7 +235,7 @@ class BestChannels(Participation):
 @options
 @dataclass(frozen=True)
 class ProportionalFair(Participation):
-    """The k candidates whose channels are strongest relative to what they were served with before.
+    """The k candidates whose channels are strongest relative to a running average.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class ProportionalFair(Participation):
     candidates : int
         Number of devices, drawn anew in each round, whose channels are measured; at least k.
     window : float
-        t_c > 1, the number of rounds over which the average fades; 10 by default.
+        t_c > 1, the window of the running average, in rounds; 10 by default.
 
     Notes
     -----
@@ -265,7 +265,7 @@ class ProportionalFair(Participation):
         number("window", self.window, above=1)
 
     def size(self, population: int) -> int:
-        """Return the most clients that take part in a round."""
+        """Return the largest number of clients in a round."""
         _at_most(self.candidates, population, "candidates")
         return self.clients
 
@@ -308,7 +308,7 @@ NEVER_SERVED: Mapping[str, NDArray] = {
 
 
 def _largest(values: NDArray[np.float64], count: int, rng: Rng) -> NDArray[np.int64]:
-    """Return the places of the largest values, ascending; among equal ones, chance decides."""
+    """Return the places of the largest values, ascending; ties are broken at random."""
     order = rng.permutation(len(values))
     return np.sort(order[np.argsort(-values[order], kind="stable")[:count]])
 

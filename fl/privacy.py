@@ -49,7 +49,7 @@ def gaussian_zcdp(sensitivity: ArrayLike, std: ArrayLike) -> NDArray[np.float64]
     Parameters
     ----------
     sensitivity : array_like
-        Largest Euclidean distance >= 0 between the noise-free results of two neighbours.
+        Largest Euclidean distance >= 0 between the noise-free results of two neighbouring runs.
     std : array_like
         Standard deviation >= 0 of the white Gaussian noise in each entry.
 
@@ -153,7 +153,7 @@ def round_zcdp(
 
 @dataclass(frozen=True)
 class Privacy:
-    """What a run reveals about a client at most; print it to read it.
+    """A bound on what a run reveals about a client; print it for a summary.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ class Privacy:
         cls, metrics: Mapping[str, NDArray], delta: float, algorithm: str, diverged: str | None
     ) -> Privacy:
         """Return the privacy of a run with these metrics, of an algorithm of this name."""
-        zcdp_epsilon(0.0, delta)  # refuses a delta of nonsense
+        zcdp_epsilon(0.0, delta)  # validates delta
         names = ("gain", "sensitivity", "largest_arrival", "noise_std")
         values = {name: np.asarray(metrics.get(name, ()), np.float64) for name in names}
         rho = round_zcdp(**values)
@@ -190,10 +190,10 @@ class Privacy:
         unknown = {name for name, value in values.items() if np.isnan(value[void]).any()}
         whys = {
             "sensitivity": f"{algorithm} bounds no client's part (its sensitivity is None): its "
-            "updates are not clipped, or its gain or its local steps follow from them.",
+            "updates are not clipped, or its gain or its local steps depend on them.",
             "noise_std": "The sum has no receiver noise of a known level: nothing adds up in the "
             "air, or the link does not report its noise_std.",
-            "largest_arrival": "The link bounds no client's arrival factor: the bound of 1 takes "
+            "largest_arrival": "The link bounds no client's arrival factor: the bound of 1 needs "
             "channel inversion with perfect CSI, or no fading, and no hardware impairments.",
         }
         reasons = [why for name, why in whys.items() if name in unknown]

@@ -29,11 +29,11 @@ class Projection(Protocol):
 
     @property
     def rows(self) -> int:
-        """The n entries that are left."""
+        """n, the number of entries of a projection."""
 
     @property
     def size(self) -> int:
-        """The d entries of a vector."""
+        """d, the number of entries of a vector."""
 
     def forward(self, vectors: NDArray) -> NDArray:
         """Return A x of vectors x [..., d], [..., n]."""
@@ -58,8 +58,8 @@ class GaussianProjection:
 
     Notes
     -----
-    The matrix is drawn in blocks of rows of at most 2^24 entries. One that is a single block is
-    drawn once; of a larger one, every product draws every block anew, which takes about 10 ns per
+    The matrix is drawn in blocks of rows of at most 2^24 entries. A matrix of one block is drawn
+    once; the blocks of a larger one are drawn anew for every product, which takes about 10 ns per
     entry.
 
     Examples
@@ -174,7 +174,7 @@ PROJECTIONS: dict[str, type[GaussianProjection | DctProjection]] = {
     "dct": DctProjection,
     "gaussian": GaussianProjection,
 }
-"""The projections by the names that options have for them."""
+"""The projections, by the names that options use."""
 
 
 def _rng(seed: int, number: int) -> Rng:

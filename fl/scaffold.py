@@ -19,13 +19,12 @@ What the paper leaves to the channel, and how it is resolved here:
 
 - Clients send alpha_i Delta_i and (c_i+ - c_i) / N, one after the other: 2 d entries, and twice the
   airtime of an algorithm that sends updates alone.
-- The two vectors have gains of their own, beta and r beta. The ratio r is that at which either
-  vector alone would allow the same largest gain: the largest loads of both halves are equal, so
-  that each takes half of the budget where it is for a whole round and the same client has the
-  largest vectors. r follows from two numbers per client, its loads, and the server knows it, as it
-  knows beta.
-- Noise in the received sum of c_i+ - c_i remains in c: later rounds add theirs and take nothing
-  back, so c is the mean of all c_i plus the noise of all rounds so far.
+- The two vectors have gains of their own, beta and r beta. The ratio r makes the largest loads of
+  both halves equal: either vector alone would allow the same largest gain, and each takes half of
+  the budget if that is for a whole round and the same client has the largest vectors. r follows
+  from two numbers per client, its loads, and the server knows it, as it knows beta.
+- Noise in the received sum of c_i+ - c_i remains in c: later rounds add theirs and remove none, so
+  c is the mean of all c_i plus the noise of all rounds so far.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Scaffold(Algorithm):
     -----
     Algorithm 1 of [1], S. P. Karimireddy et al., "SCAFFOLD: stochastic controlled averaging for
     federated learning", 2020, with option II. A client takes tau_i local steps from what it
-    received, and renews its c_i, which begins at zero::
+    received, and updates its c_i, which begins at zero::
 
         y_i <- y_i - eta (g_i(y_i) + c - c_i)
         c_i+ = c_i - c - Delta_i / (tau_i eta)

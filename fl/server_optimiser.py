@@ -1,4 +1,4 @@
-"""Optimisers at the server: momentum, Adam and Yogi on what an aggregation delivers.
+"""Optimisers at the server: momentum, Adam and Yogi, applied to what an aggregation delivers.
 
 [1] S. J. Reddi, Z. Charles, M. Zaheer, Z. Garrett, K. Rush, J. Konecny, S. Kumar and H. B. McMahan,
 "Adaptive federated optimization", ICLR 2021.
@@ -14,11 +14,11 @@ beta_2         ``beta2``
 tau            ``epsilon`` (tau counts local steps here)
 =============  ==================================================================
 
-D is that of the aggregation, whatever it is: sum_i alpha_i Delta_i with :class:`fl.Cotaf` and
-:class:`fl.FedAvg`, sum_i alpha_i Delta_i / tau_i with :class:`fl.Acpc`, plus the channel's noise.
+D depends on the aggregation: sum_i alpha_i Delta_i with :class:`fl.Cotaf` and :class:`fl.FedAvg`,
+sum_i alpha_i Delta_i / tau_i with :class:`fl.Acpc`, plus the channel's noise.
 
 Noise of variance s^2 in an entry of D adds s^2 to the expectation of D^2. Where s^2 is known, it
-can be taken out of v; that is ours, not the paper's.
+can be subtracted in v; this is our addition to the paper.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class FedAvgM(Algorithm):
     Parameters
     ----------
     aggregation : Algorithm
-        What is sent, and what the server makes of it before the optimiser; ``Cotaf()`` by default.
+        The algorithm that sends and aggregates the updates; ``Cotaf()`` by default.
     server_step : float
         eta_s > 0, the learning rate of the server; 1 by default.
     beta1 : float
         Decay of the momentum, from 0 to below 1; 0.9 by default. With ``beta1=0`` and
-        ``server_step=1`` this is its aggregation.
+        ``server_step=1`` this is the aggregation alone.
 
     Notes
     -----
@@ -79,7 +79,7 @@ class FedAvgM(Algorithm):
         return self.aggregation.num_entries(size)
 
     def sensitivity(self, current: Round) -> float | None:
-        """Return that of the aggregation."""
+        """Return the sensitivity of the aggregation."""
         return self.aggregation.sensitivity(inner_round(current))
 
     def plan(self, current: Round) -> Plan:
@@ -104,7 +104,7 @@ class FedAdam(Algorithm):
     Parameters
     ----------
     aggregation : Algorithm
-        What is sent, and what the server makes of it before the optimiser; ``Cotaf()`` by default.
+        The algorithm that sends and aggregates the updates; ``Cotaf()`` by default.
     server_step : float
         eta_s > 0, the learning rate of the server; 0.01 by default.
     beta1, beta2 : float
@@ -114,13 +114,13 @@ class FedAdam(Algorithm):
         by default.
     remove_noise : bool
         Whether v uses max(D^2 - s^2, 0), with the variance s^2 of the noise in an entry of D, in
-        place of D^2; False by default. This is not part of the paper. The noise
-        must have the same level in all entries, as on :class:`links.GaussianLink`.
+        place of D^2; False by default. This is not part of the paper. The noise must have the same
+        level in all entries, as on :class:`links.GaussianLink`.
 
     Notes
     -----
     With D_t the change that the aggregation would make, m = 0 and v = epsilon^2 at the beginning,
-    and all operations by entry, Algorithm 2 of [1], S. J. Reddi et al., "Adaptive federated
+    and all operations entry by entry, Algorithm 2 of [1], S. J. Reddi et al., "Adaptive federated
     optimization", 2021, which does not correct the bias of the moments::
 
         m_t = beta1 m_{t-1} + (1 - beta1) D_t
@@ -148,7 +148,7 @@ class FedAdam(Algorithm):
         return self.aggregation.num_entries(size)
 
     def sensitivity(self, current: Round) -> float | None:
-        """Return that of the aggregation."""
+        """Return the sensitivity of the aggregation."""
         return self.aggregation.sensitivity(inner_round(current))
 
     def plan(self, current: Round) -> Plan:
@@ -169,7 +169,7 @@ class FedYogi(Algorithm):
     Parameters
     ----------
     aggregation : Algorithm
-        What is sent, and what the server makes of it before the optimiser; ``Cotaf()`` by default.
+        The algorithm that sends and aggregates the updates; ``Cotaf()`` by default.
     server_step : float
         eta_s > 0, the learning rate of the server; 0.01 by default.
     beta1, beta2 : float
@@ -179,13 +179,13 @@ class FedYogi(Algorithm):
         by default.
     remove_noise : bool
         Whether v uses max(D^2 - s^2, 0), with the variance s^2 of the noise in an entry of D, in
-        place of D^2; False by default. This is not part of the paper. The noise
-        must have the same level in all entries, as on :class:`links.GaussianLink`.
+        place of D^2; False by default. This is not part of the paper. The noise must have the same
+        level in all entries, as on :class:`links.GaussianLink`.
 
     Notes
     -----
-    As :class:`fl.FedAdam`, but v changes by (1 - beta2) D^2, up or down, however far it is away
-    (Algorithm 2 of [1], S. J. Reddi et al., "Adaptive federated optimization", 2021)::
+    As :class:`fl.FedAdam`, but v changes by (1 - beta2) D^2, up or down, whatever its distance from
+    D^2 (Algorithm 2 of [1], S. J. Reddi et al., "Adaptive federated optimization", 2021)::
 
         v_t = v_{t-1} - (1 - beta2) D_t^2 sign(v_{t-1} - D_t^2)
 
@@ -210,7 +210,7 @@ class FedYogi(Algorithm):
         return self.aggregation.num_entries(size)
 
     def sensitivity(self, current: Round) -> float | None:
-        """Return that of the aggregation."""
+        """Return the sensitivity of the aggregation."""
         return self.aggregation.sensitivity(inner_round(current))
 
     def plan(self, current: Round) -> Plan:
@@ -283,7 +283,7 @@ def _noise_variance(inner: Outcome) -> float:
     """Return s^2, the variance of the noise in an entry of D."""
     std = float(inner.reception.diagnostics.get("sum_noise_std", np.nan))
     if np.isnan(std):
-        must = "False over a link whose sum has no noise of one known level"
+        must = "False over a link whose noise has no single known level"
         raise OptionError("remove_noise", must, True)
     if inner.step is None:
         must = "False with an aggregation that does not state Outcome.step"

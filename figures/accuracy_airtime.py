@@ -1,4 +1,4 @@
-"""Accuracy against time on the air, where a round takes some algorithms longer than others."""
+"""Accuracy against time on the air, if rounds take some algorithms longer than others."""
 
 from __future__ import annotations
 

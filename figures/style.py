@@ -38,7 +38,7 @@ NAMES = {
     "sign-vote": "sign votes",
     "clipped-fedavg": "clipped FedAvg",
 }
-"""Names of all algorithms of ours."""
+"""Names of all built-in algorithms."""
 
 # Lines differ in colour, dash and marker, each sufficient on its own.
 _LOOKS: list[dict] = [

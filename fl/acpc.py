@@ -52,7 +52,7 @@ from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
 
 TARGET = 0.09
-"""Share of clients that a tracked G lets be scaled down; a history warns of more than a tenth."""
+"""Share of clients scaled down that a tracked G aims at; a history warns above a tenth."""
 
 
 @options
@@ -93,15 +93,15 @@ class Acpc(Algorithm):
         x_{t+1} = x_t + sum_i delta_t^i / beta_t + w_t / beta_t
 
     A tracked G is not part of [1]. In the first round all clients take all their steps and the gain
-    is the largest; each reports the G with which its signal would just have fitted, and G_1 is the
+    is the largest; each reports the G at which its signal would just have fitted, and G_1 is the
     quantile of these at 1 - 0.09. After that every client reports whether it was scaled down::
 
         G_{t+1} = G_t exp(s_t - 0.09)
 
     where s_t is the share of those that were, among the clients that sent anything. This is the
-    geometric update of [2] for a quantile of norms, with a learning rate of 1. Its sum says that
-    the mean of s_t over the rounds 1 to T is 0.09 + ln(G_{T+1} / G_1) / T, on any link and with any
-    data: at most a tenth unless G grows beyond G_1 exp(0.01 T).
+    geometric update of [2] for a quantile of norms, with a learning rate of 1. Summed over the
+    rounds, it says that the mean of s_t over the rounds 1 to T is 0.09 + ln(G_{T+1} / G_1) / T, on
+    any link and with any data: at most a tenth unless G grows beyond G_1 exp(0.01 T).
 
     [1] H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
     Computation and Power Control".

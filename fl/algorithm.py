@@ -145,9 +145,9 @@ class Outcome:
     device_state : mapping of str to array_like [m, ...]
         Likewise, one row per client; found again in ``Round.device_state``.
     step : float, optional
-        What noise in ``reception.total`` is multiplied by on its way into the model: c where the
-        next model is c times the total plus what the server knows without it. None (the default)
-        where no number says it, or where it is not known.
+        The factor c with which ``reception.total``, and therefore its noise, enters the model: the
+        next model is c times the total plus terms that do not depend on it. None (the default) if
+        no single number describes this, or if it is not known.
     """
 
     model: NDArray
@@ -165,9 +165,9 @@ def weighted(updates: NDArray, weights: NDArray[np.float64]) -> NDArray:
 
 
 def prepared(uplink: Uplink, signals: NDArray) -> Uplink:
-    """Return the uplink with its power control made for signals [m, d], if it makes one.
+    """Return the uplink with its power control computed for signals [m, d], if it has any.
 
-    For algorithms whose clients scale their signals down once they know what these cost; see
+    For algorithms whose clients scale their signals down once they know the loads; see
     :class:`fl.api.Uplink`.
     """
     make = getattr(uplink, "prepared", None)
@@ -236,7 +236,7 @@ class Algorithm(ABC):
         return size
 
     def sensitivity(self, current: Round) -> float | None:
-        """Return how much one client can change the sum of the signals in a round.
+        """Return a bound on how much one client can change the sum of the signals in a round.
 
         :meth:`fl.History.privacy` relies on it.
 

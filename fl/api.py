@@ -53,10 +53,10 @@ class Reception:
             Largest magnitude of an arrival factor; only by links on which it is known before the
             round and at most 1.
 
-        and for server optimisers, where the noise of all entries of ``total`` has the same level,
+        and, for server optimisers, if the noise has the same level in all entries of ``total``,
 
         sum_noise_std : float
-            Its standard deviation, times the gain.
+            Standard deviation of the noise in an entry of ``total``, times the gain.
     """
 
     total: NDArray
@@ -74,8 +74,8 @@ class Uplink(Protocol):
     assumed static.
 
     An uplink whose power control depends on the norms of the signals has a method
-    ``prepared(signals)``. It returns the uplink with the control made for those signals, for a
-    client that then sends less than it has reported, because it scales its signal down.
+    ``prepared(signals)``. It returns the uplink with the control computed for those signals, for
+    clients that then send less than they have reported, because they scale their signals down.
 
     Selection of clients by channel needs an attribute ``quality`` (array [m]), the mean power of
     each client's channel, path gain included, as far as it is known when the round begins, and a
@@ -129,7 +129,7 @@ class Uplink(Protocol):
 
 @dataclass(frozen=True)
 class Broadcast:
-    """What the clients have after the server has sent its model.
+    """What the clients receive when the server broadcasts its model.
 
     Parameters
     ----------
@@ -215,6 +215,6 @@ class Link(_Opens[Uplink], Protocol):
 class Downlink(_Opens[OpenedDownlink], Protocol):
     """A model of a downlink, the mirror image of :class:`Link`. It holds no state.
 
-    Clients train from what they received, and send differences to it or whole models. Without a
-    downlink the model reaches every client without error, as in the paper.
+    Clients train from what they received, and send updates, the differences to it, or whole models.
+    Without a downlink the model reaches every client without error, as in the paper.
     """

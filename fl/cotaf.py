@@ -13,10 +13,10 @@ m sqrt(p_t)   ``gain``, the largest that every budget allows (alpha_i = 1/m)
 The paper's p_t has the expectation of ||Delta_i||^2, which no one knows beforehand. How it is
 resolved here:
 
-- ``precoding="realised"`` takes the norms of the round itself: every budget is kept.
-- ``precoding="expected"`` takes, for each client, the mean of its own ||Delta_i||^2 over the
-  rounds in which it took part, the earlier ones fading, times a margin. Each client reports that
-  number before the round; one that takes part for the first time reports the norm of its update.
+- ``precoding="realised"`` takes the norms of the round itself, so that every budget is met.
+- ``precoding="expected"`` takes, for each client, a running mean of its own ||Delta_i||^2 over the
+  rounds in which it took part, times a margin. Each client reports that number before the round;
+  one that takes part for the first time reports the norm of its update.
 - A client whose update turns out larger than the gain allows scales it down to its budget, and the
   round records that.
 - Where budgets bind per OFDM symbol or channels fade, an expected update is taken to be spread
@@ -52,10 +52,11 @@ class Cotaf(Algorithm):
     margin : float
         Factor > 0 of the expected squared norms, for ``precoding="expected"``; 1 by default, as in
         the paper. With 1 the client that sets the gain is above its expectation, and scales down,
-        in about every other round unless norms fall; with more, noise takes its place.
+        in about every other round unless norms fall; a larger margin avoids this at the price of
+        more noise.
     window : float
-        Number >= 1 of rounds over which the mean of past squared norms fades; 10 by default. For
-        ``precoding="expected"``.
+        Window >= 1 of the running mean of squared norms, in rounds, for ``precoding="expected"``;
+        10 by default.
 
     Notes
     -----

@@ -233,7 +233,7 @@ class Experiment:
 
     @cached_property
     def _latest(self) -> dict[bytes, ClientData]:
-        """The samples that were asked for last: a population draws them each time."""
+        """The samples of the latest clients, as a population draws them anew each time."""
         return {}
 
     def _minibatch_rngs(self, number: int, clients: NDArray[np.int64]) -> Rngs:
@@ -290,7 +290,7 @@ class Experiment:
 
     @property
     def most_devices(self) -> int:
-        """The most devices that may take part in a run."""
+        """The largest number of devices that may take part in a run."""
         population = self.problem.num_clients
         return min(population, self.rounds * self.participation.size(population))
 

@@ -128,8 +128,8 @@ class History(Mapping[str, NDArray]):
     def best_accuracy(self) -> float:
         """Return the largest test accuracy of all rounds; NaN if none was tested.
 
-        It selects a round by its result on the test set, which flatters: published curves often
-        report it, but it says less than :meth:`final_accuracy`.
+        It selects a round by its result on the test set, so it is optimistic: it is often
+        published, but :meth:`final_accuracy` says more.
         """
         tested = self.metrics.get("test_accuracy", np.empty(0))
         tested = tested[~np.isnan(tested)]
@@ -143,12 +143,12 @@ class History(Mapping[str, NDArray]):
         return mean_weights(self["device"], self["client_weight"], len(self.weights))
 
     def participation_bias(self) -> float:
-        """Return how far the selection of clients leant towards some devices, from 0 to 1.
+        """Return how much the selection of clients favoured some devices, from 0 to 1.
 
         It is the total variation distance, half the sum of |w_i - alpha_i| over all devices,
-        between the client weights alpha_i and the shares w_i that the devices had in all rounds
-        together. Chance alone contributes about sqrt((M - k) / (2 pi k T)) in T rounds of k out of
-        M equal devices. NaN if nobody was ever in time.
+        between the client weights alpha_i and the shares w_i that the devices had in all rounds.
+        Chance alone contributes about sqrt((M - k) / (2 pi k T)) in T rounds of k out of M equal
+        devices. NaN if no client was ever in time.
         """
         return participation_bias(self["device"], self["client_weight"], self.weights)
 
@@ -158,12 +158,12 @@ class History(Mapping[str, NDArray]):
         Parameters
         ----------
         delta : float
-            delta, between 0 and 1; far below one over the number of clients.
+            delta, between 0 and 1; it should be far below one over the number of clients.
 
         Returns
         -------
         Privacy
-            epsilon of the run and over its rounds; or, where no bound holds, the reasons.
+            epsilon of the run and over its rounds or, if no bound holds, the reasons.
 
         Examples
         --------
@@ -309,7 +309,7 @@ if History.__doc__:  # python -OO removes docstrings
 
 
 def _scaled_down(share: float) -> str:
-    """Say how often clients scaled their signals down, and that it is often if it is."""
+    """Say how often clients scaled their signals down, with a warning if it is often."""
     if share <= OFTEN:
         return f"{share:.0%} scaled down"
     return f"{share:.0%} scaled down (warning: more than {OFTEN:.0%}; the gain was too large)"
@@ -367,7 +367,7 @@ def round_metrics(
     downlink : mapping of str to array
         What the downlink reports.
     sensitivity : float
-        What the algorithm states of a client's part, NaN if nothing.
+        The bound that the algorithm states on what a client sends; NaN if it states none.
     """
     received = outcome.reception
     clients = len(current.weights)
@@ -409,7 +409,7 @@ def round_metrics(
 
 
 def _so_far(metric: Metric, clients: NDArray[np.int64], rows: Sequence[Row]) -> NDArray:
-    """Return a cumulative metric before a round, of each of its clients if it is one per client."""
+    """Return a cumulative metric before a round; for each of its clients, if it is per client."""
     before = rows[-1]
     if "client" not in metric.dims or np.array_equal(before["device"], clients):
         return before[metric.name]

@@ -16,7 +16,7 @@ from otafl._base.validation import OptionError, integer, number
 @options
 @dataclass(frozen=True)
 class Epochs:
-    """Local steps as a number of passes over a client's samples.
+    """Local steps given as passes over a client's samples.
 
     Parameters
     ----------

@@ -198,7 +198,7 @@ def train(
         ``RandomClients(20)``. What belongs to a device (its data, channel, hardware and computing
         speed) stays with it from round to round.
     deadline : Deadline, optional
-        A time limit on local training, which slow devices miss; none by default.
+        A time limit on local training, by which slow devices may be late; none by default.
     downlink : Downlink, optional
         How the model reaches the clients; without error by default. Clients train from what they
         receive.

@@ -1,4 +1,4 @@
-"""Sign votes: clients send one bit per entry, and the server moves by the majority.
+"""Sign votes: clients send one bit per entry, and the server follows the majority.
 
 [1] J. Bernstein, Y.-X. Wang, K. Azizzadenesheli and A. Anandkumar, "signSGD: compressed
 optimisation for non-convex problems", ICML 2018 (distributed signSGD with majority vote).
@@ -27,8 +27,8 @@ and how it is resolved here:
   gradients of a linear model are exactly zero where all inputs are.
 - All votes count the same, whatever the client's share of the data, as in [1] and [2]. A client of
   weight zero, for instance one that was late, casts none.
-- The server keeps an entry for which it receives exactly zero, which happens without noise only;
-  with noise, a tie is a coin toss.
+- The server does not move an entry for which it receives exactly zero, which happens only without
+  noise; with noise, a tie is decided by a coin toss.
 - [3] sends ||p_i||_1 / d times the signs. In a sum over the air this scale could differ between
   clients only by weighting their votes, so it is the constant delta here. It describes a server
   that moves by the mean of the votes, not by their majority, so the memory is not exact.
@@ -54,7 +54,7 @@ class SignVote(Algorithm):
     Parameters
     ----------
     server_step : float
-        How far delta > 0 the server moves each entry of its model; 0.01 by default.
+        delta > 0, how far the server moves each entry of its model; 0.01 by default.
     error_feedback : bool
         Whether each client keeps what its votes left out and adds it to its next update; False by
         default. The memory of a client is a vector of the size of the model.

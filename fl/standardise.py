@@ -1,4 +1,4 @@
-"""Inputs of zero mean and unit deviation."""
+"""Inputs of zero mean and unit standard deviation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from otafl._base.names import check_names
 from otafl._base.validation import OptionError
 
 CHANNEL_AXES = 3
-"""Samples of height, width and channel have a mean and a deviation for each channel."""
+"""Axes of a sample (height, width, channel) that is standardised channel by channel."""
 
 
 @check_names
@@ -27,7 +27,7 @@ def standardise(
         Samples; bytes are read as x / 255 first.
     mean, deviation : float or array_like, [channels], optional
         A scalar, or one value per channel, the last axis of a sample; the deviation must be > 0.
-        Either is measured on the training samples if it is not given: over everything, or for each
+        One that is not given is measured on the training samples: over all values, or for each
         channel if samples have the shape [height, width, channels].
 
     Returns

@@ -1,4 +1,4 @@
-"""What algorithms that wrap another one share.
+"""Functions for algorithms that wrap another one.
 
 The wrapped algorithm sees the round with its own state; beside it the outer one keeps its own, in
 ``Outcome.state``, under names that do not begin with :data:`INNER`.
@@ -15,7 +15,7 @@ from fl.algorithm import Algorithm, Round
 from otafl._base.validation import typed
 
 INNER = "aggregation/"
-"""What the names of a wrapped algorithm's state begin with."""
+"""Prefix of the names in a wrapped algorithm's state."""
 
 
 def check_aggregation(aggregation: Algorithm) -> None:

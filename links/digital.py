@@ -38,7 +38,7 @@ def check_digital_options(link: DigitalLink) -> None:
 
 
 def draw_digital_channel(link: DigitalLink, who: Participants) -> Channel:
-    """Draw the channels of a digital link, which are known."""
+    """Draw the channels of a digital link, which are known perfectly."""
     return draw_channel(
         link.grid,
         link.fading,

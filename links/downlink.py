@@ -18,16 +18,16 @@ from otafl._base.validation import OptionError, OutOfRangeError, assign, number,
 
 
 class DownlinkMedium(Protocol):
-    """What happens between the server's vector and those that the clients have."""
+    """Carries the server's vector to the clients."""
 
     @property
     def airtime(self) -> float:
         """Time on the air of a broadcast, pilots included [s]."""
 
     def deliver(self, vector: NDArray) -> NDArray:
-        """Return what each client makes of a vector [d] that is not zero, [num_clients, d].
+        """Return what each client receives of a nonzero vector [d], [num_clients, d].
 
-        One row stands for all clients if they have the same.
+        A single row stands for all clients if they receive the same.
         """
 
 
@@ -72,7 +72,7 @@ class OpenedDownlink:
         power = squared_norm(values)
         rows, nmse = values[None], 0.0
         if power > 0:
-            with np.errstate(over="ignore", invalid="ignore"):  # training stops at infinite models
+            with np.errstate(over="ignore", invalid="ignore"):  # infinite models stop training
                 rows = self.medium.deliver(values).astype(values.dtype, copy=False)
                 nmse = sum(squared_norm(row - values) for row in rows) / (len(rows) * power)
         diagnostics: dict[str, Any] = {

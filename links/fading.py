@@ -66,7 +66,7 @@ class FadingLink(BaseLink):
     variances : {"equal", "reported"}
         What MMSE control knows of the variances of the clients' symbols. "equal" (default): they
         are the same. "reported": each client reports the norm of its signal, one number, and the
-        variances are in the ratio of the squared norms. A client with a small signal may then
+        variances are proportional to the squared norms. A client with a small signal may then
         amplify it more, and its misalignment counts less.
     bandwidth : float
         Complex channel uses per second, each of two entries; for the airtime only [Hz].

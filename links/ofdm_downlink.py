@@ -61,9 +61,9 @@ class OfdmDownlink(BaseDownlink):
     csi : Csi
         What each client knows of its channel when it equalises. Default: ``PerfectCsi()``.
     equaliser : {"lmmse", "zero-forcing"}
-        LMMSE weighs carriers by how well they are heard, and draws entries on weak ones towards
-        zero. Zero forcing has no such bias, but its mean squared error is infinite under Rayleigh
-        fading: E 1/|h|^2 does not exist.
+        LMMSE weights carriers by their SNR, and draws entries on weak ones towards zero. Zero
+        forcing has no such bias, but its mean squared error is infinite under Rayleigh fading:
+        E 1/|h|^2 does not exist.
     budget : {"symbol", "round"}
         How ``power`` P is limited. "symbol": P/L in each of the L OFDM symbols (stricter);
         "round": P over the whole round.
@@ -73,9 +73,9 @@ class OfdmDownlink(BaseDownlink):
     Notes
     -----
     Clients know N0, their path gain, the gain, and the mean energy S of an element; the last two
-    are numbers that the server announces. An estimate of the channel is used as if it were the
-    channel. With perfect CSI, elements of equal energy have the squared errors, relative to S,
-    1 / snr[k] with zero forcing and 1 / (1 + snr[k]) with LMMSE, where
+    are numbers that the server announces. The channel estimate is used as if it were the channel.
+    With perfect CSI, elements of equal energy have the squared errors, relative to S, 1 / snr[k]
+    with zero forcing and 1 / (1 + snr[k]) with LMMSE, where
     snr[k] = gain^2 S path_gain |h[k]|^2 / N0.
 
     Examples

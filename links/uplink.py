@@ -83,8 +83,8 @@ class Uplink:
     quality : callable, optional
         Returns the mean power of each client's channel, [m]; 1 by default.
     medium_for : callable, optional
-        Returns a medium whose power control is made for symbols of given variances [m], at most 1,
-        in place of ``medium``. By default the control does not depend on the signals.
+        Returns a medium, in place of ``medium``, whose power control is computed for symbols of
+        given variances [m], at most 1. By default the control does not depend on the signals.
     only : callable, optional
         Returns the uplink of some of the clients, given their places among all, over the same
         channels.
@@ -120,12 +120,12 @@ class Uplink:
         return np.ones(len(self.clients)) if self._quality is None else self._quality()
 
     def prepared(self, signals: ArrayLike) -> Uplink:
-        """Return the uplink with its power control made for ``signals [m, d]``, whatever is sent.
+        """Return the uplink with its power control computed for ``signals [m, d]``.
 
-        Where clients report the norms of their signals, each call makes the control for the signals
-        that it is given. A client that scales its signal down once it knows its load must not
-        report again, or the control would have it amplify what it has scaled down. On other links
-        it is this uplink.
+        Where clients report the norms of their signals, each call computes the control for the
+        signals that it is given. A client that scales its signal down once it knows its load must
+        not report again, or the control would have it amplify what it has scaled down. On other
+        links it is this uplink.
         """
         if self._medium_for is None:
             return self
@@ -135,7 +135,7 @@ class Uplink:
         return fixed
 
     def _medium_of(self, signals: NDArray) -> Any:
-        """Return the medium with its power control made for ``signals``."""
+        """Return the medium with its power control computed for ``signals``."""
         if self._medium_for is None:
             return self.medium
         return self._medium_for(relative_variances(signals))

@@ -31,7 +31,7 @@ def added(since: str, *, default: Any, earlier: Any) -> Any:
 
 
 def changed(since: str, *, default: Any, earlier: Any) -> Any:
-    """Return a dataclass field for an option that was always there, with another default.
+    """Return a dataclass field for an old option whose default has changed.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ class Reader:
         return FAILED
 
     def _earlier(self, kind: type[Part]) -> dict[str, Any]:
-        """Return options that the version that stored the table did not have, or not so."""
+        """Return options that the storing version did not have, or with another default."""
         if not self.stored_by:
             return {}
         added: Any = {name: f.json_schema_extra for name, f in kind.model_fields.items()}

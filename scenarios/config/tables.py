@@ -61,7 +61,7 @@ class One:
 
 
 class OneOf:
-    """A table of one of several kinds, which its keys tell apart.
+    """A table of one of several kinds, distinguished by its keys.
 
     Parameters
     ----------

@@ -57,10 +57,10 @@ class TrainingConfig(Part):
     deadline : table or "none"
         A time limit on local training; a table of the options of :class:`fl.Deadline`.
     final_rounds : int
-        How many last rounds the final accuracy is the mean of.
+        Number of rounds at the end whose tests the final accuracy averages.
     accuracy : {"final", "best"}
-        What the accuracy of a cell is: the mean of the tests in the last ``final_rounds`` rounds,
-        or the best test of all rounds, which selects on test data. Both are stored.
+        Which accuracy a cell reports: the mean of the tests in the last ``final_rounds`` rounds, or
+        the best test of all rounds, which selects on test data. Both are stored.
     """
 
     rounds: COUNT = 100

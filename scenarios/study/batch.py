@@ -61,7 +61,7 @@ def _plan_one_round(cell: Cell) -> None:
     options, rng = cell.training.options(), np.random.default_rng(0)
     with _full_keys("participation", cell.participation):
         most = min(cell.participation.build().size(population), population)
-        clients = np.arange(population - most, population)  # the last, whom a short list lacks
+        clients = np.arange(population - most, population)  # the last, which a short list lacks
     weights = problem.weights[clients]
     who = {} if len(clients) == population else {"clients": clients}
     with _full_keys("training", cell.training):

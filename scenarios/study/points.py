@@ -23,8 +23,8 @@ class Point:
     accuracies : tuple of float
         In percent, of each run that finished and did not diverge.
     finals : tuple of float
-        Their means over the last rounds, which the accuracies are unless the study asks for the
-        best.
+        Mean accuracy of the last rounds of each run, in percent; the same unless the study reports
+        the best accuracy.
     biases : tuple of float
         Participation bias of each finished run, from 0 to 1.
     losses : tuple of float
@@ -95,7 +95,7 @@ class Comparison:
     Attributes
     ----------
     reading : str
-        Which of several variants for the same published values is compared; empty if there is one.
+        The variant that is compared, if several stand for the same published values; else empty.
     deviation, median : float
         Mean and median of the absolute deviation, in percentage points.
     farthest : Point

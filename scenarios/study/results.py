@@ -95,8 +95,8 @@ def open_study(folder: str | Path) -> xr.Dataset:
         - ``final_accuracy``: the mean of the tests in the last ``training.final_rounds`` rounds,
           ``best_accuracy``: the best test of all, and ``accuracy``: the one of the two that
           ``training.accuracy`` names; NaN if the run diverged;
-        - ``participation_bias``: how far the selection of clients leant towards some devices, from
-          0 to 1;
+        - ``participation_bias``: how much the selection of clients favoured some devices, from 0 to
+          1;
         - ``diverged``, ``finished``: 1 or 0.
 
         Values that are missing, because a cell is not finished or a run was shorter than others,

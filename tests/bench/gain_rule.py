@@ -1,4 +1,4 @@
-"""The design constant G of ACPC-OTA-FL: what it is by default beside a sweep of constants.
+"""The design constant G of ACPC-OTA-FL: the default compared with a sweep of constants.
 
     python -m tests.bench.gain_rule mnist --labels 1
     python -m tests.bench.gain_rule /usr/share/datasets/fashion-mnist

@@ -1,4 +1,4 @@
-"""What a round costs if 100 of 100,000 devices take part in it, beside 100 of 100.
+"""What a round costs if 100 of 100,000 devices take part, compared with 100 of 100.
 
     python -m tests.bench.population
 

@@ -108,7 +108,7 @@ def test_step_that_noise_takes_is_passed_on():
 
 
 def test_unknown_noise_is_refused():
-    with pytest.raises(ValueError, match="remove_noise must be False over a link whose sum"):
+    with pytest.raises(ValueError, match="remove_noise must be False over a link whose noise"):
         run_parabolas(FedAdam(remove_noise=True), IdealLink())
     unknown = Given(step=None, report=(("sum_noise_std", 0.5),))
     with pytest.raises(ValueError, match="remove_noise must be False with an aggregation that"):

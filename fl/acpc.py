@@ -147,7 +147,7 @@ class Acpc(Algorithm):
         if self.tau_max is not None:
             most = np.asarray(self.tau_max)
             if most.ndim and len(most) != current.population:
-                must = f"a scalar, or one value for each of the {current.population} clients"
+                must = f"a scalar, or one value for each of the {current.population} devices"
                 raise OptionError("tau_max", must, self.tau_max)
             limits = np.minimum(limits, most[current.clients] if most.ndim else most)
         gain = self._gain_beforehand(current)

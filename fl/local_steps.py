@@ -46,7 +46,7 @@ class Epochs:
 
 
 Steps = int | Sequence[int] | NDArray[np.integer] | Epochs | Callable[[int, int, Rng], ArrayLike]
-"""A scalar, one value per client, :class:`Epochs`, or a function of (round, clients, rng)."""
+"""A scalar, one value per device, :class:`Epochs`, or a function of (round, clients, rng)."""
 
 
 @options
@@ -113,15 +113,15 @@ def max_steps(
     Raises
     ------
     ValueError
-        If that is not a whole number >= 1, or one per client.
+        If that is not a whole number >= 1, or one per device or client.
     """
     if isinstance(steps, Epochs):
         return steps.steps(sizes, batch_size)
     drawn = callable(steps)
     given = np.asarray(steps(t, len(clients), rng) if callable(steps) else steps)
-    count = len(clients) if drawn else population
+    count, of_whom = (len(clients), "clients") if drawn else (population, "devices")
     if given.dtype.kind not in "iu" or given.shape not in ((), (count,)) or (given < 1).any():
-        must = f"a whole number >= 1, or one for each of the {count} clients"
+        must = f"a whole number >= 1, or one for each of the {count} {of_whom}"
         hint = "; to draw them, give UniformSteps(least, most)" * (given.shape == (2,))
         raise OptionError(f"steps in round {t}", must, given.tolist(), hint)
     chosen = given[clients] if given.ndim and not drawn else given

@@ -102,7 +102,7 @@ def open_round(
 
 
 class _Uplinks:
-    """The link of a round, opened for candidates whose channels are asked for, or for clients.
+    """The link of a round, opened for candidates whose channels are measured, or for clients.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class _Uplinks:
     def quality(self, devices: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean power of the channels of these candidates."""
         if self._measured is not None:
-            raise ValueError("a selection may ask for the quality of channels once per round")
+            raise ValueError("a selection may measure channels only once per round")
         self._candidates, self._measured = devices, self._open(devices)
         return conformance.checked_quality(self._link, self._measured, len(devices))
 

@@ -19,7 +19,7 @@ class Population(Sequence[NDArray[np.int64]]):
     """Many devices, each with a few samples of a few labels.
 
     It stands for the shards of a :class:`fl.Problem`. The samples of a device are drawn when they
-    are asked for, from a generator of its own, so a population of any size takes no memory except
+    are needed, from a generator of its own, so a population of any size takes no memory except
     for the client weights. Samples of different devices may be the same: there are more devices
     than a dataset could be divided among.
 

@@ -49,7 +49,7 @@ class TrainingConfig(Part):
         Learning rate of a local step: constant, or a table of the options of
         :class:`fl.Diminishing`.
     steps : int, list of int or table
-        The most local steps of a client in a round: a scalar, one value per client, a table of
+        The most local steps of a client in a round: a scalar, one value per device, a table of
         ``least`` and ``most``, between which they are drawn for every client and round, or a table
         of ``epochs``, passes over the client's samples.
     replacement : bool

@@ -322,7 +322,7 @@ def test_tracked_with_clients_that_change_can_be_resumed(rng, tmp_path):
         (lambda: Acpc(tau_min=3, tau_max=2), "tau_max must be at least 3, .* tau_min, got 2"),
         (lambda: Acpc(tau_max=[4, 0]), "tau_max must be .* one per client, got .4, 0."),
         (lambda: Acpc(tau_max=2.5), "tau_max must be a whole number >= 1, .*, got 2.5"),
-        (lambda: run_parabolas(Acpc(tau_max=[1, 2, 3])), "tau_max .*2 clients, got .1, 2, 3."),
+        (lambda: run_parabolas(Acpc(tau_max=[1, 2, 3])), "tau_max .*2 devices, got .1, 2, 3."),
     ],
 )
 def test_refused(make, message):

@@ -31,7 +31,7 @@ def test_scalar_one_per_client_or_a_function(steps, expected, rng):
         (lambda: UniformSteps(0, 3), "least must be a whole number >= 1, got 0"),
         (lambda: UniformSteps(3, 2), "most must be at least 3, the value of least, got 2"),
         (lambda: run_parabolas(Cotaf(), steps=0), "steps in round 0 must be .*, got 0"),
-        (lambda: run_parabolas(Cotaf(), steps=[1, 2, 3]), "one for each of the 2 clients"),
+        (lambda: run_parabolas(Cotaf(), steps=[1, 2, 3]), "one for each of the 2 devices"),
         (
             lambda: max_steps(
                 (1, 50), 0, np.random.default_rng(), np.arange(10), 10, np.ones(10), 5
@@ -83,5 +83,5 @@ def test_steps_of_some_of_the_devices(rng):
     assert max_steps(given, 0, rng, chosen, 7, np.ones(2), 10).tolist() == [2, 7]
     drawn = max_steps(lambda t, m, rng: np.arange(1, m + 1), 0, rng, chosen, 7, np.ones(2), 10)
     assert drawn.tolist() == [1, 2]
-    with pytest.raises(ValueError, match="one for each of the 7 clients"):
+    with pytest.raises(ValueError, match="one for each of the 7 devices"):
         max_steps([1, 2], 0, rng, chosen, 7, np.ones(2), 10)

@@ -85,7 +85,7 @@ class Elsewhere(Participation):
 
 
 def test_a_selection_measures_once_and_chooses_among_candidates(problem):
-    with pytest.raises(ValueError, match="may ask for the quality of channels once per round"):
+    with pytest.raises(ValueError, match="may measure channels only once per round"):
         train(Cotaf(), IdealLink(), problem, rounds=1, participation=Greedy())
     with pytest.raises(ValueError, match="among the candidates .*0, 1.*, got .3."):
         train(Cotaf(), IdealLink(), problem, rounds=1, participation=Elsewhere())

@@ -54,11 +54,11 @@ def test_what_only_shows_with_the_data_is_refused_before_any_work(data_file, tmp
     for change, message in (
         ({"data.labels_per_client": 5}, "data.labels_per_client must be at most 4, .* got 5"),
         ({"link.power": [1.0, 2.0]}, "power .*4"),
-        ({"training.steps": [1, 2]}, "training.steps .* one for each of the 4 clients"),
+        ({"training.steps": [1, 2]}, "training.steps .* one for each of the 4 devices"),
         ({"data.name": "nowhere.npz"}, "nowhere.npz cannot be read"),
         (
             {"sweep.algorithm.tau_max": {"a": [1, 2]}},
-            "algorithm.tau_max must be .* for each of the 4 clients",
+            "algorithm.tau_max must be .* for each of the 4 devices",
         ),
     ):
         scenario = load_scenario(small.content(data_file), change)

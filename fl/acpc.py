@@ -46,7 +46,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, loads_at, sent_within, weighted
+from fl.algorithm import (
+    Algorithm,
+    Outcome,
+    Plan,
+    Round,
+    evenly_spread,
+    loads_at,
+    sent_within,
+    weighted,
+)
 from otafl._base.added import changed
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
@@ -168,7 +177,9 @@ class Acpc(Algorithm):
         if self.beta == "bound" and self.G == "tracked":
             state |= _next_bound(current, gain, loads)
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
-        return Outcome(current.model + received.total, received, gain, loads > 1, state, step=1.0)
+        return Outcome(
+            current.model + received.total, received, gain, loads > 1, state, sum_factor=1.0
+        )
 
     def _gain_beforehand(self, current: Round) -> float | None:
         """Return beta_t; None if it is found from the updates."""
@@ -200,10 +211,7 @@ def _gain(current: Round, step_norms: NDArray) -> float:
 
     P_i is what the channel leaves of the budget.
     """
-    clients, length = len(current.weights), len(current.model)
-    expected = current.weights * step_norms / np.sqrt(length)
-    even = np.broadcast_to(expected[:, None], (clients, length))
-    return float(current.uplink.max_gain(even.astype(current.model.dtype)))
+    return float(current.uplink.max_gain(evenly_spread(current, current.weights * step_norms)))
 
 
 def _previous_norms(current: Round) -> NDArray[np.float64]:

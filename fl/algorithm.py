@@ -156,7 +156,7 @@ class Outcome:
     scaled_down: NDArray[np.bool_] | None = None
     state: Mapping[str, ArrayLike] = field(default_factory=dict)
     device_state: Mapping[str, ArrayLike] = field(default_factory=dict)
-    step: float | None = None
+    sum_factor: float | None = None
 
 
 def weighted(updates: NDArray, weights: NDArray[np.float64]) -> NDArray:
@@ -174,12 +174,19 @@ def prepared(uplink: Uplink, signals: NDArray) -> Uplink:
     return uplink if make is None else make(signals)
 
 
+def evenly_spread(current: Round, norms: NDArray[np.float64]) -> NDArray:
+    """Return signals [m, d] of these norms [m] whose entries are all equal, to estimate a gain."""
+    length = len(current.model)
+    entries = (norms / np.sqrt(length)).astype(current.model.dtype)
+    return np.broadcast_to(entries[:, None], (len(norms), length))
+
+
 def sent(current: Round, signals: NDArray, step: float) -> Outcome:
     """Send signals [m, d] with the largest common gain; add ``step`` times their sum to x_t."""
     gain = float(current.uplink.max_gain(signals))
     received = current.uplink.send(signals, gain, weights=current.weights)
     model = current.model + signals.dtype.type(step) * received.total
-    return Outcome(model, received, gain, step=step)
+    return Outcome(model, received, gain, sum_factor=step)
 
 
 def loads_at(current: Round, gain: float, signals: NDArray) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, sent_within, weighted
+from fl.algorithm import Algorithm, Outcome, Plan, Round, evenly_spread, sent_within, weighted
 from otafl._base.names import options
 from otafl._base.validation import number
 
@@ -75,16 +75,10 @@ class ClippedFedAvg(Algorithm):
         norms = np.linalg.norm(updates.astype(np.float64), axis=1)
         clipped = norms > self.clip
         shrunk = np.divide(self.clip, norms, out=np.ones_like(norms), where=clipped)
-        gain = self._gain(current)
+        even = evenly_spread(current, current.weights * self.clip)
+        gain = float(current.uplink.max_gain(even))  # beta_t, by the notes of the class
         signals = weighted(updates, current.weights * shrunk)
         received, loads = sent_within(current, signals, gain)
         model = current.model + signals.dtype.type(self.server_step) * received.total
         recorded = replace(received, diagnostics={**received.diagnostics, "clipped": clipped})
-        return Outcome(model, recorded, gain, loads > 1, step=self.server_step)
-
-    def _gain(self, current: Round) -> float:
-        """Return beta_t, by the notes of the class."""
-        norms = current.weights * self.clip
-        entries = (norms / np.sqrt(len(current.model))).astype(current.model.dtype)
-        even = np.broadcast_to(entries[:, None], (len(norms), len(current.model)))
-        return float(current.uplink.max_gain(even))
+        return Outcome(model, recorded, gain, loads > 1, sum_factor=self.server_step)

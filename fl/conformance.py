@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.api import Broadcast, Downlink, Link, OpenedDownlink, Reception, Uplink
-from fl.participation import Asked, Chosen, Participation
+from fl.participation import Participation, Selection, SelectionContext
 from fl.population import Population
 from fl.problem import Problem
 from otafl._base.validation import OptionError, number, typed
@@ -58,11 +58,11 @@ def check_uplink(link: Link, uplink: Any, num_clients: int) -> None:
     _check_rows(f"the budget of {name}'s uplink", uplink.budget, num_clients, "constraints")
 
 
-def checked_selection(participation: Participation, asked: Asked) -> Chosen:
+def checked_selection(participation: Participation, context: SelectionContext) -> Selection:
     """Return the clients of a round, as a selection chose them."""
-    chosen = participation.select(asked)
+    chosen = participation.select(context)
     name = f"the result of {participation!r}.select"
-    typed(name, chosen, Chosen, "a Chosen(clients, weights)")
+    typed(name, chosen, Selection, "a Selection(clients, weights)")
     clients, weights = np.asarray(chosen.clients), np.asarray(chosen.weights)
     if (
         clients.ndim != 1
@@ -70,9 +70,9 @@ def checked_selection(participation: Participation, asked: Asked) -> Chosen:
         or not len(clients)
         or (np.diff(clients) <= 0).any()
         or clients[0] < 0
-        or clients[-1] >= asked.population
+        or clients[-1] >= context.population
     ):
-        must = f"different indices from 0 to {asked.population - 1}, ascending"
+        must = f"different indices from 0 to {context.population - 1}, ascending"
         raise OptionError(f"the clients in {name}", must, chosen.clients)
     if weights.shape != clients.shape or not np.isfinite(weights).all() or (weights <= 0).any():
         must = "a finite number > 0 for each client"

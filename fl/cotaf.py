@@ -31,7 +31,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fl.algorithm import Algorithm, Outcome, Plan, Round, sent, sent_within, weighted
+from fl.algorithm import Algorithm, Outcome, Plan, Round, evenly_spread, sent, sent_within, weighted
 from otafl._base.added import added
 from otafl._base.names import options
 from otafl._base.validation import choice, number
@@ -109,14 +109,13 @@ class Cotaf(Algorithm):
             gain,
             loads > 1,
             device_state={"mean": mean, "count": count},
-            step=self.server_step,
+            sum_factor=self.server_step,
         )
 
     def _gain(self, current: Round, signals: NDArray, mean: NDArray, count: NDArray) -> float:
         """Return the largest gain that is within every budget if all is as expected."""
-        expected = current.weights * np.sqrt(self.margin * mean / signals.shape[1])
-        known = (count > 0)[:, None]
-        even = np.where(known, expected[:, None], signals).astype(signals.dtype)
-        gain = float(current.uplink.max_gain(even))
+        even = evenly_spread(current, current.weights * np.sqrt(self.margin * mean))
+        expected = np.where((count > 0)[:, None], even, signals)
+        gain = float(current.uplink.max_gain(expected))
         # nothing is expected to bind: no budget, or updates that were zero before
         return float(current.uplink.max_gain(signals)) if np.isinf(gain) else gain

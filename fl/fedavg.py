@@ -77,14 +77,14 @@ class FedAvg(Algorithm):
             received = self._sent(current, models, 1.0)
             missing = 1 - float(current.weights.sum())
             if abs(missing) < ROUNDING:
-                return Outcome(received.total, received, 1.0, step=1.0)
+                return Outcome(received.total, received, 1.0, sum_factor=1.0)
             share = current.model.dtype.type(missing)
-            return Outcome(received.total + share * current.model, received, 1.0, step=1.0)
+            return Outcome(received.total + share * current.model, received, 1.0, sum_factor=1.0)
         signals = weighted(updates, current.weights)
         norm = float(np.linalg.norm(signals.sum(axis=0, dtype=np.float64)))
         gain = float(np.clip(1 / np.sqrt(max(norm, 1e-30)), SMALLEST_GAIN, LARGEST_GAIN))
         received = self._sent(current, signals, gain)
-        return Outcome(current.model + received.total, received, gain, step=1.0)
+        return Outcome(current.model + received.total, received, gain, sum_factor=1.0)
 
     def _sent(self, current: Round, signals: NDArray, gain: float) -> Reception:
         return current.uplink.send(signals, gain, weights=current.weights, enforce=False)

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.cotaf import Cotaf
-from fl.wrapping import check_aggregation
+from fl.wrapping import Wrapper, check_aggregation, inner_round, inner_state
 from otafl._base.names import options
 from otafl._base.validation import number
 
 
 @options
 @dataclass(frozen=True)
-class FedProx(Algorithm):
+class FedProx(Wrapper):
     """FedProx: local training with a proximal term, under any aggregation.
 
     Parameters
@@ -63,19 +63,12 @@ class FedProx(Algorithm):
         check_aggregation(self.aggregation)
         number("mu", self.mu, least=0)
 
-    def num_entries(self, size: int) -> int:
-        """Return the number of entries that the aggregation sends."""
-        return self.aggregation.num_entries(size)
-
-    def sensitivity(self, current: Round) -> float | None:
-        """Return the sensitivity of the aggregation."""
-        return self.aggregation.sensitivity(current)
-
     def plan(self, current: Round) -> Plan:
         """Return the plan of the aggregation, with the proximal term added."""
-        plan = self.aggregation.plan(current)
+        plan = super().plan(current)
         return replace(plan, proximal=plan.proximal + self.mu)
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Leave the updates to the aggregation."""
-        return self.aggregation.aggregate(current, plan, updates, steps)
+        inner = self.aggregation.aggregate(inner_round(current), plan, updates, steps)
+        return replace(inner, state=inner_state(inner.state))

@@ -110,7 +110,7 @@ METRICS: Mapping[str, Metric] = _table([
            "constraints; zero where there is no budget.", over_rounds="max", over_clients="max"),
     Metric("sensitivity", ROUND, "sensitivity", "Bound on the norm of what any one client sends, "
            "before the gain; NaN if the algorithm states none."),
-    Metric("zcdp", ROUND, "privacy loss", "rho of all rounds so far in zero-concentrated "
+    Metric("zcdp", ROUND, "zCDP rho", "rho of all rounds so far in zero-concentrated "
            "differential privacy of a client; NaN where no bound holds.", cumulative=True,
            over_rounds="last"),
     Metric("nmse", ROUND, "NMSE", "Squared error of the received sum divided by the squared norm "
@@ -161,7 +161,9 @@ METRICS: Mapping[str, Metric] = _table([
 # fmt: on
 """Every metric that :class:`fl.History` records, by name, in storage order."""
 
-WEIGHT = Metric("weight", ("client",), "client weight", "alpha_i, the client's share of the data.")
+WEIGHT = Metric(
+    "weight", ("client",), "share of the data", "alpha_i, the client's share of the data."
+)
 """``History.weights``, as studies store it if all devices take part in every round."""
 
 POPULATION_WEIGHT = replace(WEIGHT, dims=("population",))

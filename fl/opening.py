@@ -14,7 +14,7 @@ from fl.algorithm import Algorithm, Round
 from fl.api import Link, OpenedDownlink, Rng, Uplink
 from fl.conformance import LinkSource
 from fl.local_steps import max_steps
-from fl.participation import Asked, Everyone
+from fl.participation import Everyone, SelectionContext
 from fl.streams import Purpose, stream
 from otafl._base.validation import OptionError
 
@@ -58,8 +58,8 @@ def open_round(
     entries = algorithm.num_entries(problem.model.size)
     uplinks = _Uplinks(link, entries, stream(seed, number, Purpose.LINK), drawing, everyone)
     rng = stream(seed, number, Purpose.PARTICIPATION)
-    asked = Asked(number, problem.weights, rng, uplinks.quality, run.selection)
-    chosen = conformance.checked_selection(experiment.participation, asked)
+    context = SelectionContext(number, problem.weights, rng, uplinks.quality, run.selection)
+    chosen = conformance.checked_selection(experiment.participation, context)
     clients = chosen.clients
     uplink = uplinks.of(clients)
     model = run.model.view()

@@ -23,7 +23,7 @@ from otafl._base.validation import OptionError, boolean, choice, integer, number
 
 
 @dataclass(frozen=True)
-class Asked:
+class SelectionContext:
     """What a selection may use.
 
     Parameters
@@ -38,7 +38,7 @@ class Asked:
         ``quality(devices)`` returns the mean power [n] of the channels of these candidates in this
         round, path gain included. It may be called once.
     memory : mapping of str to ndarray
-        ``Chosen.memory`` of the previous round; empty in the first.
+        ``Selection.memory`` of the previous round; empty in the first.
     """
 
     t: int
@@ -54,7 +54,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Selection:
     """Who takes part in a round.
 
     Parameters
@@ -64,7 +64,7 @@ class Chosen:
     weights : ndarray of float64, [m]
         The client weight of each of them in this round.
     memory : mapping of str to ndarray
-        State for the next selection, as ``Asked.memory``; saved in checkpoints.
+        State for the next selection, as ``SelectionContext.memory``; saved in checkpoints.
     """
 
     clients: NDArray[np.int64]
@@ -80,7 +80,7 @@ class Participation(ABC):
         """Return the largest number of clients in a round; refuse too small a population."""
 
     @abstractmethod
-    def select(self, asked: Asked) -> Chosen:
+    def select(self, context: SelectionContext) -> Selection:
         """Choose who takes part in a round."""
 
 
@@ -93,9 +93,9 @@ class Everyone(Participation):
         """Return the largest number of clients in a round."""
         return population
 
-    def select(self, asked: Asked) -> Chosen:
+    def select(self, context: SelectionContext) -> Selection:
         """Choose who takes part in a round."""
-        return Chosen(np.arange(asked.population), asked.weights)
+        return Selection(np.arange(context.population), context.weights)
 
 
 @options
@@ -110,7 +110,7 @@ class RandomClients(Participation):
     replacement : bool
         Whether a device may be drawn twice (False by default); it then takes part once, with twice
         the weight.
-    by : {"uniform", "size"}
+    probability : {"uniform", "size"}
         Whether all devices are drawn with the same probability 1 / M (the default), or device i
         with probability alpha_i, its share of the data, which needs ``replacement``.
 
@@ -130,33 +130,33 @@ class RandomClients(Participation):
 
     clients: int
     replacement: bool = False
-    by: Literal["uniform", "size"] = "uniform"
+    probability: Literal["uniform", "size"] = "uniform"
 
     def __post_init__(self) -> None:
         integer("clients", self.clients, least=1)
         boolean("replacement", self.replacement)
-        choice("by", self.by, ("uniform", "size"))
-        if self.by == "size" and not self.replacement:
+        choice("probability", self.probability, ("uniform", "size"))
+        if self.probability == "size" and not self.replacement:
             hint = ": without replacement, sampling by size has no simple unbiased weights"
-            raise OptionError("replacement", "True with by = 'size'", False, hint)
+            raise OptionError("replacement", "True with probability = 'size'", False, hint)
 
     def size(self, population: int) -> int:
         """Return the largest number of clients in a round."""
         return self.clients if self.replacement else _at_most(self.clients, population)
 
-    def select(self, asked: Asked) -> Chosen:
+    def select(self, context: SelectionContext) -> Selection:
         """Choose who takes part in a round."""
-        population = asked.population
-        if self.by == "size":
-            drawn = asked.rng.choice(population, self.clients, p=asked.weights)
+        population = context.population
+        if self.probability == "size":
+            drawn = context.rng.choice(population, self.clients, p=context.weights)
         elif self.replacement:
-            drawn = asked.rng.integers(population, size=self.clients)
+            drawn = context.rng.integers(population, size=self.clients)
         else:
-            drawn = asked.rng.choice(population, self.clients, replace=False, shuffle=False)
+            drawn = context.rng.choice(population, self.clients, replace=False, shuffle=False)
         clients, counts = np.unique(drawn, return_counts=True)
-        if self.by == "size":
-            return Chosen(clients, counts / self.clients)
-        return Chosen(clients, counts * asked.weights[clients] * population / self.clients)
+        if self.probability == "size":
+            return Selection(clients, counts / self.clients)
+        return Selection(clients, counts * context.weights[clients] * population / self.clients)
 
 
 @options
@@ -171,8 +171,9 @@ class RoundRobin(Participation):
 
     Examples
     --------
-    >>> asked = Asked(1, np.full(5, 0.2), np.random.default_rng(), quality=lambda devices: devices)
-    >>> RoundRobin(2).select(asked).clients
+    >>> rng = np.random.default_rng()
+    >>> context = SelectionContext(1, np.full(5, 0.2), rng, quality=lambda devices: devices)
+    >>> RoundRobin(2).select(context).clients
     array([2, 3])
     """
 
@@ -185,11 +186,11 @@ class RoundRobin(Participation):
         """Return the largest number of clients in a round."""
         return _at_most(self.clients, population)
 
-    def select(self, asked: Asked) -> Chosen:
+    def select(self, context: SelectionContext) -> Selection:
         """Choose who takes part in a round."""
-        turn = asked.t * self.clients + np.arange(self.clients)
-        clients = np.sort(turn % asked.population)
-        return Chosen(clients, _scaled_up(asked, clients))
+        turn = context.t * self.clients + np.arange(self.clients)
+        clients = np.sort(turn % context.population)
+        return Selection(clients, _scaled_up(context, clients))
 
 
 @options
@@ -225,11 +226,11 @@ class BestChannels(Participation):
         _at_most(self.candidates, population, "candidates")
         return self.clients
 
-    def select(self, asked: Asked) -> Chosen:
+    def select(self, context: SelectionContext) -> Selection:
         """Choose who takes part in a round."""
-        candidates = _candidates(asked, self.candidates)
-        clients = candidates[_largest(asked.quality(candidates), self.clients, asked.rng)]
-        return Chosen(clients, _scaled_up(asked, clients))
+        candidates = _candidates(context, self.candidates)
+        clients = candidates[_largest(context.quality(candidates), self.clients, context.rng)]
+        return Selection(clients, _scaled_up(context, clients))
 
 
 @options
@@ -269,22 +270,26 @@ class ProportionalFair(Participation):
         _at_most(self.candidates, population, "candidates")
         return self.clients
 
-    def select(self, asked: Asked) -> Chosen:
+    def select(self, context: SelectionContext) -> Selection:
         """Choose who takes part in a round."""
-        candidates = _candidates(asked, self.candidates)
-        memory = asked.memory or NEVER_SERVED
-        averages = self._log_averages(asked.t, memory, candidates)
-        quality = asked.quality(candidates)
+        candidates = _candidates(context, self.candidates)
+        memory = context.memory or NEVER_SERVED
+        averages = self._log_averages(context.t, memory, candidates)
+        quality = context.quality(candidates)
         with np.errstate(divide="ignore"):
-            best = _largest(np.log(quality) - averages, self.clients, asked.rng)
+            best = _largest(np.log(quality) - averages, self.clients, context.rng)
         clients, fade = candidates[best], 1 - 1 / self.window
         served = fade * np.exp(averages[best]) + quality[best] / self.window
         others = ~np.isin(memory["device"], clients)
-        latest = {"device": clients, "round": np.full(len(clients), asked.t + 1), "average": served}
+        latest = {
+            "device": clients,
+            "round": np.full(len(clients), context.t + 1),
+            "average": served,
+        }
         kept = {name: np.append(memory[name][others], each) for name, each in latest.items()}
         order = np.argsort(kept["device"])
         kept = {name: array[order] for name, array in kept.items()}
-        return Chosen(clients, _scaled_up(asked, clients), kept)
+        return Selection(clients, _scaled_up(context, clients), kept)
 
     def _log_averages(
         self, t: int, memory: Mapping[str, NDArray], devices: NDArray[np.int64]
@@ -313,13 +318,13 @@ def _largest(values: NDArray[np.float64], count: int, rng: Rng) -> NDArray[np.in
     return np.sort(order[np.argsort(-values[order], kind="stable")[:count]])
 
 
-def _candidates(asked: Asked, count: int) -> NDArray[np.int64]:
-    return np.sort(asked.rng.choice(asked.population, count, replace=False, shuffle=False))
+def _candidates(context: SelectionContext, count: int) -> NDArray[np.int64]:
+    return np.sort(context.rng.choice(context.population, count, replace=False, shuffle=False))
 
 
-def _scaled_up(asked: Asked, clients: NDArray[np.int64]) -> NDArray[np.float64]:
+def _scaled_up(context: SelectionContext, clients: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return (M / k) alpha_i of the clients."""
-    return asked.weights[clients] * asked.population / len(clients)
+    return context.weights[clients] * context.population / len(clients)
 
 
 def _at_most(clients: int, population: int, name: str = "clients") -> int:

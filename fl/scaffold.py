@@ -110,7 +110,7 @@ class Scaffold(Algorithm):
             gain,
             state={"control": common + control / ratio},
             device_state={"control": own + changes},
-            step=self.server_step,
+            sum_factor=self.server_step,
         )
 
 

@@ -31,14 +31,14 @@ from numpy.typing import NDArray
 
 from fl.algorithm import Algorithm, Outcome, Plan, Round
 from fl.cotaf import Cotaf
-from fl.wrapping import check_aggregation, inner_round, inner_state
+from fl.wrapping import Wrapper, check_aggregation, inner_round, inner_state
 from otafl._base.names import options
 from otafl._base.validation import OptionError, boolean, number
 
 
 @options
 @dataclass(frozen=True)
-class FedAvgM(Algorithm):
+class FedAvgM(Wrapper):
     """FedAvgM: momentum at the server, over any aggregation.
 
     Parameters
@@ -74,31 +74,19 @@ class FedAvgM(Algorithm):
         number("server_step", self.server_step, above=0)
         _decay("beta1", self.beta1)
 
-    def num_entries(self, size: int) -> int:
-        """Return the number of entries that the aggregation sends."""
-        return self.aggregation.num_entries(size)
-
-    def sensitivity(self, current: Round) -> float | None:
-        """Return the sensitivity of the aggregation."""
-        return self.aggregation.sensitivity(inner_round(current))
-
-    def plan(self, current: Round) -> Plan:
-        """Return the plan of the aggregation."""
-        return self.aggregation.plan(inner_round(current))
-
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Let the aggregation deliver D, and take a step along its moving average."""
         inner = self.aggregation.aggregate(inner_round(current), plan, updates, steps)
         m = _first_moment(current, self.beta1, _change(current, inner))
         moved = _moved(current, inner, self.server_step * m, {"m": m})
-        if inner.step is None:
+        if inner.sum_factor is None:
             return moved
-        return replace(moved, step=self.server_step * (1 - self.beta1) * inner.step)
+        return replace(moved, sum_factor=self.server_step * (1 - self.beta1) * inner.sum_factor)
 
 
 @options
 @dataclass(frozen=True)
-class FedAdam(Algorithm):
+class FedAdam(Wrapper):
     """FedAdam: Adam at the server, over any aggregation.
 
     Parameters
@@ -143,27 +131,15 @@ class FedAdam(Algorithm):
     def __post_init__(self) -> None:
         _check_adaptive(self)
 
-    def num_entries(self, size: int) -> int:
-        """Return the number of entries that the aggregation sends."""
-        return self.aggregation.num_entries(size)
-
-    def sensitivity(self, current: Round) -> float | None:
-        """Return the sensitivity of the aggregation."""
-        return self.aggregation.sensitivity(inner_round(current))
-
-    def plan(self, current: Round) -> Plan:
-        """Return the plan of the aggregation."""
-        return self.aggregation.plan(inner_round(current))
-
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Let the aggregation deliver D, and take a step of Adam."""
         inner = self.aggregation.aggregate(inner_round(current), plan, updates, steps)
-        return _adapted(self, current, inner, lambda v, square: v + _tail(self) * (square - v))
+        return _adapted(self, current, inner, lambda v, square: v + (1 - self.beta2) * (square - v))
 
 
 @options
 @dataclass(frozen=True)
-class FedYogi(Algorithm):
+class FedYogi(Wrapper):
     """FedYogi: Yogi at the server, over any aggregation.
 
     Parameters
@@ -205,23 +181,14 @@ class FedYogi(Algorithm):
     def __post_init__(self) -> None:
         _check_adaptive(self)
 
-    def num_entries(self, size: int) -> int:
-        """Return the number of entries that the aggregation sends."""
-        return self.aggregation.num_entries(size)
-
-    def sensitivity(self, current: Round) -> float | None:
-        """Return the sensitivity of the aggregation."""
-        return self.aggregation.sensitivity(inner_round(current))
-
-    def plan(self, current: Round) -> Plan:
-        """Return the plan of the aggregation."""
-        return self.aggregation.plan(inner_round(current))
-
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Let the aggregation deliver D, and take a step of Yogi."""
         inner = self.aggregation.aggregate(inner_round(current), plan, updates, steps)
         return _adapted(
-            self, current, inner, lambda v, square: v - _tail(self) * square * np.sign(v - square)
+            self,
+            current,
+            inner,
+            lambda v, square: v - (1 - self.beta2) * square * np.sign(v - square),
         )
 
 
@@ -237,10 +204,6 @@ def _check_adaptive(optimiser: FedAdam | FedYogi) -> None:
     _decay("beta2", optimiser.beta2)
     number("epsilon", optimiser.epsilon, above=0)
     boolean("remove_noise", optimiser.remove_noise)
-
-
-def _tail(optimiser: FedAdam | FedYogi) -> float:
-    return 1 - optimiser.beta2
 
 
 def _adapted(
@@ -276,7 +239,9 @@ def _moved(
 ) -> Outcome:
     """Return the outcome of the aggregation with the model that the optimiser makes of it."""
     model = (current.model + move).astype(current.model.dtype)
-    return replace(inner, model=model, state={**inner_state(inner.state), **moments}, step=None)
+    return replace(
+        inner, model=model, state={**inner_state(inner.state), **moments}, sum_factor=None
+    )
 
 
 def _noise_variance(inner: Outcome) -> float:
@@ -285,7 +250,7 @@ def _noise_variance(inner: Outcome) -> float:
     if np.isnan(std):
         must = "False over a link whose noise has no single known level"
         raise OptionError("remove_noise", must, True)
-    if inner.step is None:
-        must = "False with an aggregation that does not state Outcome.step"
+    if inner.sum_factor is None:
+        must = "False with an aggregation that does not state Outcome.sum_factor"
         raise OptionError("remove_noise", must, True)
-    return (inner.step * std / inner.gain) ** 2
+    return (inner.sum_factor * std / inner.gain) ** 2

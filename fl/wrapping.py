@@ -1,6 +1,6 @@
-"""Functions for algorithms that wrap another one.
+"""Algorithms around another one, their ``aggregation``.
 
-The wrapped algorithm sees the round with its own state; beside it the outer one keeps its own, in
+The aggregation sees the round with its own state. The wrapper keeps its own beside it, in
 ``Outcome.state``, under names that do not begin with :data:`INNER`.
 """
 
@@ -11,11 +11,29 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from fl.algorithm import Algorithm, Round
+from fl.algorithm import Algorithm, Plan, Round
 from otafl._base.validation import typed
 
 INNER = "aggregation/"
-"""Prefix of the names in a wrapped algorithm's state."""
+"""What the names of the aggregation's state begin with."""
+
+
+class Wrapper(Algorithm):
+    """The base class of algorithms that leave to their ``aggregation`` what goes over the air."""
+
+    aggregation: Algorithm
+
+    def num_entries(self, size: int) -> int:
+        """Return the number of entries that the aggregation sends."""
+        return self.aggregation.num_entries(size)
+
+    def sensitivity(self, current: Round) -> float | None:
+        """Return the sensitivity of the aggregation."""
+        return self.aggregation.sensitivity(inner_round(current))
+
+    def plan(self, current: Round) -> Plan:
+        """Return the plan of the aggregation."""
+        return self.aggregation.plan(inner_round(current))
 
 
 def check_aggregation(aggregation: Algorithm) -> None:
@@ -24,7 +42,7 @@ def check_aggregation(aggregation: Algorithm) -> None:
 
 
 def inner_round(current: Round) -> Round:
-    """Return the round as the wrapped algorithm sees it."""
+    """Return the round as the aggregation sees it."""
     state = {
         name.removeprefix(INNER): value
         for name, value in current.state.items()
@@ -34,5 +52,5 @@ def inner_round(current: Round) -> Round:
 
 
 def inner_state(state: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
-    """Return the state of the wrapped algorithm as the outer one keeps it."""
+    """Return the state of the aggregation as the wrapper keeps it."""
     return {INNER + name: value for name, value in state.items()}

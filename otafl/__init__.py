@@ -40,13 +40,14 @@ _PUBLIC = {
     "links.radio": "noise_of",
     "links.theory": "expected_mse",
     "fl": """
-        Acpc Adsgd Algorithm Asked BestChannels Broadcast Chosen Classifier ClippedFedAvg Cotaf
-        Dataset Deadline Diminishing DivergenceWarning Downlink Epochs Everyone FedAdam FedAvg
-        FedAvgM FedNova FedProx FedYogi History Link LogisticRegression METRICS Metric Mlp Model
-        Outcome Participation Plan Population Privacy Problem ProportionalFair Quadratic
-        QuadraticProblem RandomClients Reception Round RoundRobin Scaffold Sgd SignVote
-        UniformSteps Uplink load_dataset partition_by_label partition_dirichlet
-        partition_unbalanced quadratic_problem standardise train train_together zcdp_epsilon
+        Acpc Adsgd Algorithm BestChannels Broadcast Classifier ClippedFedAvg Cotaf Dataset
+        Deadline Diminishing DivergenceWarning Downlink Epochs Everyone FedAdam FedAvg FedAvgM
+        FedNova FedProx FedYogi History Link LogisticRegression Metric METRICS Mlp Model Outcome
+        Participation Plan Population Privacy Problem ProportionalFair Quadratic
+        QuadraticProblem RandomClients Reception Round RoundRobin Scaffold Selection
+        SelectionContext Sgd SignVote UniformSteps Uplink load_dataset partition_by_label
+        partition_dirichlet partition_unbalanced quadratic_problem standardise train
+        train_together zcdp_epsilon
     """,
     "fl.autodiff": "Cnn KerasModel TensorFlowModel",
     "figures.general": "plot",

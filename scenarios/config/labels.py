@@ -80,7 +80,7 @@ LABELS = {
     # participation
     "participation": Label("participation"),
     "candidates": Label("candidates per round", symbol="candidates"),
-    "by": Label("probability of being drawn", symbol="drawn by"),
+    "probability": Label("probability of being drawn", symbol="drawn by"),
     "window": Label("averaging window", "rounds", "window"),
     # model and algorithm
     "model": Label("model"),

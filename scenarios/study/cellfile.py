@@ -85,7 +85,7 @@ class CellFile:
 
     def best_accuracy(self) -> float:
         """Return the best test of all rounds, between 0 and 1; NaN likewise."""
-        tests = self._tests(last=0)
+        tests = self._tests()
         return float(tests.max()) if len(tests) else math.nan
 
     def participation_bias(self) -> float:
@@ -95,13 +95,13 @@ class CellFile:
             return math.nan
         return participation_bias(*(self.variables[name][1] for name in names))
 
-    def _tests(self, last: int) -> NDArray:
-        """Return the accuracies in the ``last`` rounds that were tested, of all rounds if 0."""
+    def _tests(self, last: int | None = None) -> NDArray:
+        """Return the accuracies in the ``last`` rounds that were tested, of all by default."""
         if self.diverged:
             return np.empty(0)
         _, tests = self.variables.get("test_accuracy", ((), np.zeros(0)))
-        tests = tests[-last:]
-        return tests[~np.isnan(tests)]
+        chosen = tests if last is None else tests[-last:]
+        return chosen[~np.isnan(chosen)]
 
     def to_bytes(self) -> bytes:
         """Return the content of the file."""

@@ -10,7 +10,6 @@ import pytest
 
 from fl import Algorithm, Cotaf, Outcome, Plan, Round, train
 from fl.algorithm import prepared
-from fl.chosen_uplink import ChosenUplink
 from links import FadingLink, IdealLink
 from tests.fl.runs import OPTIONS
 from tests.links.fixed import FixedFading
@@ -46,7 +45,8 @@ def test_all_clients_take_part_by_default():
 def test_uplinks_are_prepared_for_signals_if_they_can_be(rng):
     """Also behind a selection, in which client 1 of 3 is silent."""
     link = FadingLink(fading=FixedFading([[1.0], [1.0], [0.1]]), control="mmse", snr_db=0.0)
-    chosen = ChosenUplink(replace(link, variances="reported").open(3, 2, rng), np.array([0, 2]))
+    everyone = replace(link, variances="reported").open(3, 2, rng)
+    chosen = everyone.only(np.array([0, 2]))
     whole, half = np.ones((2, 2)), np.array([[1.0, 1.0], [0.5, 0.5]])
     energy = chosen.energy(whole)
     np.testing.assert_allclose(chosen.energy(half), energy, rtol=1e-6)

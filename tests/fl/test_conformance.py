@@ -10,7 +10,6 @@ import pytest
 from fl import (
     Algorithm,
     BestChannels,
-    Chosen,
     Cotaf,
     LogisticRegression,
     Mlp,
@@ -20,6 +19,7 @@ from fl import (
     Problem,
     RandomClients,
     Reception,
+    Selection,
     Sgd,
     train,
     train_together,
@@ -241,23 +241,23 @@ class Chooses(Participation):
     def size(self, population):
         return 1
 
-    def select(self, asked):
+    def select(self, context):
         return self.result
 
 
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        ([0, 1], "select must be a Chosen.clients, weights., got .0, 1."),
-        (Chosen(np.array([], int), np.ones(0)), "different indices from 0 to 9, ascending, got"),
-        (Chosen(np.array([1, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
-        (Chosen(np.array([2, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
-        (Chosen(np.array([-1, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
-        (Chosen(np.array([1, 10]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
-        (Chosen(np.array([0.0]), np.ones(1)), "different indices from 0 to 9, ascending, got"),
-        (Chosen(np.array([3]), np.zeros(1)), "a finite number > 0 for each client, got"),
-        (Chosen(np.array([3]), np.ones(2)), "a finite number > 0 for each client, got"),
-        (Chosen(np.array([3]), np.array([np.nan])), "a finite number > 0 for each client, got"),
+        ([0, 1], "select must be a Selection.clients, weights., got .0, 1."),
+        (Selection(np.array([], int), np.ones(0)), "different indices from 0 to 9, ascending, got"),
+        (Selection(np.array([1, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Selection(np.array([2, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Selection(np.array([-1, 1]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Selection(np.array([1, 10]), np.ones(2)), "different indices from 0 to 9, ascending, got"),
+        (Selection(np.array([0.0]), np.ones(1)), "different indices from 0 to 9, ascending, got"),
+        (Selection(np.array([3]), np.zeros(1)), "a finite number > 0 for each client, got"),
+        (Selection(np.array([3]), np.ones(2)), "a finite number > 0 for each client, got"),
+        (Selection(np.array([3]), np.array([np.nan])), "a finite number > 0 for each client, got"),
     ],
 )
 def test_selections_are_checked(result, message):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fl import (
-    Chosen,
     FedAvg,
     Participation,
+    Selection,
     Sgd,
     train,
 )
@@ -89,8 +89,8 @@ class First(Participation):
     def size(self, population):
         return 1
 
-    def select(self, asked):
-        return Chosen(np.array([0]), np.array([2.0]))
+    def select(self, context):
+        return Selection(np.array([0]), np.array([2.0]))
 
 
 def test_whole_models_keep_their_size_where_weights_do_not_add_up_to_one():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fl import BestChannels, Chosen, Cotaf, Participation, ProportionalFair, RandomClients, train
+from fl import BestChannels, Cotaf, Participation, ProportionalFair, RandomClients, Selection, train
 from links import IdealLink, OfdmLink, OrthogonalLink
 from phy import Rayleigh
 from tests.fl.runs import ALGORITHMS, OPTIONS
@@ -68,9 +68,9 @@ class Greedy(Participation):
     def size(self, population):
         return 1
 
-    def select(self, asked):
-        asked.quality(np.arange(2))
-        asked.quality(np.arange(2))
+    def select(self, context):
+        context.quality(np.arange(2))
+        context.quality(np.arange(2))
 
 
 class Elsewhere(Participation):
@@ -79,9 +79,9 @@ class Elsewhere(Participation):
     def size(self, population):
         return 1
 
-    def select(self, asked):
-        asked.quality(np.arange(2))
-        return Chosen(np.array([3]), np.ones(1))
+    def select(self, context):
+        context.quality(np.arange(2))
+        return Selection(np.array([3]), np.ones(1))
 
 
 def test_a_selection_measures_once_and_chooses_among_candidates(problem):
@@ -112,7 +112,7 @@ def test_the_best_channels_over_every_link(link, problem):
     "selection",
     [
         RandomClients(2),
-        RandomClients(2, replacement=True, by="size"),
+        RandomClients(2, replacement=True, probability="size"),
         BestChannels(2, 4),
         ProportionalFair(2, 3),
     ],

@@ -17,7 +17,7 @@ from fl import (
     RoundRobin,
     train,
 )
-from fl.participation import Asked
+from fl.participation import SelectionContext
 from links import GaussianLink, IdealLink, OfdmLink
 from phy import Rayleigh, Tdl
 from tests.fl.problems import two_parabolas
@@ -27,7 +27,9 @@ WEIGHTS = np.array([0.1, 0.4, 0.2, 0.3])
 
 
 def asked(rng, t=0, weights=WEIGHTS, quality=None, memory=None):
-    return Asked(t, np.asarray(weights), rng, quality or (lambda devices: devices), memory or {})
+    return SelectionContext(
+        t, np.asarray(weights), rng, quality or (lambda devices: devices), memory or {}
+    )
 
 
 def selections(selection, rng, count, weights=WEIGHTS):
@@ -57,7 +59,7 @@ def test_everyone_counts_by_size(rng):
     [
         RandomClients(2),
         RandomClients(3, replacement=True),
-        RandomClients(3, replacement=True, by="size"),
+        RandomClients(3, replacement=True, probability="size"),
         RandomClients(1),
         RandomClients(4),
     ],
@@ -72,7 +74,7 @@ def test_random_weights_by_hand(rng):
     chosen = RandomClients(2).select(asked(rng))
     assert len(chosen.clients) == 2
     np.testing.assert_allclose(chosen.weights, 2 * WEIGHTS[chosen.clients])
-    chosen = RandomClients(8, replacement=True, by="size").select(asked(rng))
+    chosen = RandomClients(8, replacement=True, probability="size").select(asked(rng))
     np.testing.assert_allclose(chosen.weights.sum(), 1)
     np.testing.assert_allclose(8 * chosen.weights, np.rint(8 * chosen.weights))
     twice = RandomClients(6, replacement=True).select(asked(rng, weights=[0.25, 0.75]))
@@ -83,7 +85,7 @@ def test_random_weights_by_hand(rng):
 
 def test_drawn_by_size_as_often_as_their_share(rng):
     """Device i is drawn at all with probability 1 - (1 - alpha_i)^3."""
-    taken = selections(RandomClients(3, replacement=True, by="size"), rng, 4000) > 0
+    taken = selections(RandomClients(3, replacement=True, probability="size"), rng, 4000) > 0
     check_mean(taken.astype(float), 1 - (1 - WEIGHTS) ** 3)
 
 
@@ -203,8 +205,14 @@ def test_a_device_that_waited_long_is_next(rng):
     ("make", "message"),
     [
         (lambda: RandomClients(0), "clients must be a whole number >= 1, got 0"),
-        (lambda: RandomClients(2, by="size"), "replacement must be True with by = 'size', got Fal"),
-        (lambda: RandomClients(2, by="age"), "by must be one of 'uniform', 'size'"),
+        (
+            lambda: RandomClients(2, probability="size"),
+            "replacement must be True with probability = 'size', got Fal",
+        ),
+        (
+            lambda: RandomClients(2, probability="age"),
+            "probability must be one of 'uniform', 'size'",
+        ),
         (lambda: RandomClients(2, replacement=1), "replacement must be"),
         (lambda: RoundRobin(0), "clients must be"),
         (lambda: BestChannels(3, 2), "candidates must be at least 3, the value of clients, got 2"),
@@ -237,10 +245,10 @@ class Fixed(Participation):
     def size(self, population):
         return len(self.clients)
 
-    def select(self, asked):
-        from fl import Chosen
+    def select(self, context):
+        from fl import Selection
 
-        return Chosen(self.clients, asked.weights[self.clients])
+        return Selection(self.clients, context.weights[self.clients])
 
 
 class Seen(Cotaf):

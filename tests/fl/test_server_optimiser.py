@@ -37,7 +37,7 @@ class Given(Algorithm):
     def aggregate(self, current, plan, updates, steps):
         nothing = Reception(np.zeros(1), np.zeros((2, 1)), dict(self.report))
         model = current.model + self.changes[current.number]
-        return Outcome(model, nothing, self.gain, step=self.step)
+        return Outcome(model, nothing, self.gain, sum_factor=self.step)
 
 
 def models(algorithm, rounds=3):

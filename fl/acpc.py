@@ -23,9 +23,9 @@ What the paper leaves open, and how it is resolved here:
   ``"previous"`` does the same with ||Delta_i|| / tau_i of the previous round in place of eta G (the
   largest of that round for a client that took no part in it);
   ``"realised"`` takes all steps and then the largest gain.
-- G is a constant of the data, which nobody knows beforehand. ``G="tracked"`` starts from what the
-  clients of the first round needed, and is then multiplied by exp(s_t - 0.09) after every round,
-  where s_t is the share of clients that were scaled down.
+- G is a constant of the data, which nobody knows beforehand. ``G="tracked"`` follows from what
+  clients report: half of them should fit within the square root of the steps that they can take,
+  and at most 9 % should be scaled down.
 - ||Delta_i|| / tau_i tends to fall as tau_i grows. A client takes the smallest number of steps at
   which its signal fits (``steps="smallest"``), or the largest. The paper's prose says that
   stronger clients take more steps; with the smallest, more power means the same number or fewer.
@@ -60,8 +60,10 @@ from otafl._base.added import changed
 from otafl._base.names import options
 from otafl._base.validation import OptionError, choice, integer, number
 
-TARGET = 0.09
-"""Share of clients scaled down that a tracked G aims at; a history warns above a tenth."""
+SCALED_DOWN = 0.09
+"""Share of clients that a tracked G lets be scaled down; a history warns of more than a tenth."""
+SLOW = 0.5
+"""Share of clients that a tracked G lets take more than the square root of their most steps."""
 
 
 @options
@@ -78,7 +80,8 @@ class Acpc(Algorithm):
         Design bound > 0 on the norm of a stochastic gradient, for ``beta="bound"``. A small G gives
         a large gain, and clients scale down; with G at the run's ``largest_gradient``, hardly any
         client does (none on links without fading and with one budget per round). By default it is
-        tracked from round to round, so that about 9 % of the clients are scaled down.
+        tracked from round to round, so that half of the clients fit after few steps and at most
+        about 9 % are scaled down.
     steps : {"smallest", "largest"}
         Which number of local steps to take among those at which the signal fits its budget;
         "smallest" by default, with which more power means the same number of steps or fewer, and
@@ -101,16 +104,21 @@ class Acpc(Algorithm):
         delta_t^i = beta_t alpha_i / tau_t^i (x_{t,tau}^i - x_t),   ||delta_t^i||^2 <= P_t^i
         x_{t+1} = x_t + sum_i delta_t^i / beta_t + w_t / beta_t
 
-    A tracked G is not part of [1]. In the first round all clients take all their steps and the gain
-    is the largest; each reports the G at which its signal would just have fitted, and G_1 is the
-    quantile of these at 1 - 0.09. After that every client reports whether it was scaled down::
+    A tracked G is not part of [1]. In the first round each client takes sqrt(tau) steps, tau being
+    the most that it can take, and the gain is the largest; each reports the G with which its signal
+    would just have fitted, and G_1 is the quantile of these at 1 - 0.09. After that::
 
-        G_{t+1} = G_t exp(s_t - 0.09)
+        G_{t+1} = G_t exp(max(s_t - 0.09, u_t - 1/2))
 
-    where s_t is the share of those that were, among the clients that sent anything. This is the
-    geometric update of [2] for a quantile of norms, with a learning rate of 1. Summed over the
-    rounds, it says that the mean of s_t over the rounds 1 to T is 0.09 + ln(G_{T+1} / G_1) / T, on
-    any link and with any data: at most a tenth unless G grows beyond G_1 exp(0.01 T).
+    where s_t is the share of clients that were scaled down, and u_t that of clients that needed
+    more than sqrt(tau) steps, both among those that sent anything. This is the geometric update of
+    [2] for a quantile of norms, with a learning rate of 1. A smaller G has clients compute longer,
+    for updates that are smaller and point towards their own data; a larger one lets in more noise.
+    The geometric mean of 1 and tau lies between. With ``steps="largest"`` u_t plays no part.
+
+    The sum of the exponents bounds s_t: its mean over the rounds 1 to T is at most
+    0.09 + ln(G_{T+1} / G_1) / T on any link and with any data, a tenth unless G grows beyond
+    G_1 exp(0.01 T).
 
     [1] H. Yang, P. Qiu, J. Liu and A. Yener, "Over-the-Air Federated Learning with Joint Adaptive
     Computation and Power Control".
@@ -161,13 +169,15 @@ class Acpc(Algorithm):
             limits = np.minimum(limits, most[current.clients] if most.ndim else most)
         gain = self._gain_beforehand(current)
         if gain is None:
-            return Plan(limits)
+            tracks = self.beta == "bound"
+            return Plan(np.minimum(limits, self._few(limits)) if tracks else limits)
         return Plan(limits, gain, partial(self._fits, current, gain), self.steps == "largest")
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Send alpha_i Delta_i / tau_i, scaled down where it exceeds a budget."""
         signals = weighted(updates, current.weights / steps)  # Eq. (11) in [1], without beta_t
-        gain = plan.gain
+        # a client whose weight has grown since the gain was announced sends what it planned to
+        gain = None if plan.gain is None else plan.gain / current.reweighting
         if gain is None or np.isinf(gain):  # no budget binds, or none was expected to
             gain = float(current.uplink.max_gain(signals))
         received, loads = sent_within(current, signals, gain)
@@ -175,7 +185,8 @@ class Acpc(Algorithm):
         known = current.weights > 0  # those who were late sent nothing
         state = {"clients": current.clients[known], "step_norms": norms[known]}
         if self.beta == "bound" and self.G == "tracked":
-            state |= _next_bound(current, gain, loads)
+            slow = (steps > self._few(plan.steps)) & (self.steps == "smallest")
+            state |= _next_bound(current, gain, loads, slow)
         # Eq. (12) in [1]: x_{t+1} = x_t + sum_i delta_i / beta_t + w_t / beta_t
         return Outcome(
             current.model + received.total, received, gain, loads > 1, state, sum_factor=1.0
@@ -193,6 +204,10 @@ class Acpc(Algorithm):
             return _gain_of_bound(current, float(current.state["G"]))
         gain = _gain_of_bound(current, 1.0)
         return gain if math.isinf(gain) else None  # where no budget binds, any G will do
+
+    def _few(self, most: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the steps [m] after which half of the clients should fit, of the ``most``."""
+        return np.maximum(np.ceil(np.sqrt(most)).astype(np.int64), self.tau_min)
 
     def _fits(self, current: Round, gain: float, step: int, updates: NDArray) -> NDArray[np.bool_]:
         """Return whether each client's signal after ``step`` steps is within its budget, [m]."""
@@ -225,13 +240,18 @@ def _previous_norms(current: Round) -> NDArray[np.float64]:
     return found
 
 
-def _next_bound(current: Round, gain: float, loads: NDArray[np.float64]) -> dict[str, NDArray]:
+def _next_bound(
+    current: Round, gain: float, loads: NDArray[np.float64], slow: NDArray[np.bool_]
+) -> dict[str, NDArray]:
     """Return the tracked G of the next round; nothing while no client has sent anything."""
-    sending = loads[loads > 0]
+    sends = loads > 0
+    sending = loads[sends]
     if "G" in current.state:
-        share = (sending > 1).mean() if len(sending) else TARGET
-        return {"G": current.state["G"] * np.exp(share - TARGET)}
+        if not len(sending):
+            return {"G": current.state["G"]}
+        scaled_down, strained = (sending > 1).mean(), (slow[sends] | (sending > 1)).mean()
+        return {"G": current.state["G"] * np.exp(max(scaled_down - SCALED_DOWN, strained - SLOW))}
     unit = _gain_of_bound(current, 1.0)
     if not len(sending) or math.isinf(unit):
         return {}
-    return {"G": unit / gain * np.quantile(np.sqrt(sending), 1 - TARGET)}
+    return {"G": unit / gain * np.quantile(np.sqrt(sending), 1 - SCALED_DOWN)}

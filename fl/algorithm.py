@@ -49,6 +49,9 @@ class Round:
         x_t as each client received it, from which it trains; x_t itself by default.
     population : int, optional
         M, the number of devices, of which m take part; m by default.
+    reweighting : float
+        What the weights of clients in time have been multiplied by since the round was planned,
+        because others were late; 1 by default.
     """
 
     number: int
@@ -62,6 +65,7 @@ class Round:
     device_state: Mapping[str, NDArray] = field(default_factory=dict)
     received: NDArray = None  # type: ignore[assignment]
     population: int = None  # type: ignore[assignment]
+    reweighting: float = 1.0
 
     def __post_init__(self) -> None:
         clients = len(self.weights)

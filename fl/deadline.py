@@ -82,11 +82,11 @@ def without_late(
     """Return a round and its updates [m, d], with weight and update 0 for late clients."""
     if not late.any():
         return current, updates
-    in_time = np.where(late, 0.0, current.weights)
+    in_time, factor = np.where(late, 0.0, current.weights), 1.0
     if in_time.any():
-        in_time *= current.weights.sum() / in_time.sum()
+        factor = float(current.weights.sum() / in_time.sum())
     silenced = np.where(late[:, None], updates.dtype.type(0), updates)
-    return replace(current, weights=in_time), silenced
+    return replace(current, weights=factor * in_time, reweighting=factor), silenced
 
 
 def nobody_sends(current: Round) -> Outcome:

@@ -47,5 +47,7 @@ class FedNova(Algorithm):
 
     def aggregate(self, current: Round, plan: Plan, updates: NDArray, steps: NDArray) -> Outcome:
         """Send alpha_i Delta_i / tau_i with the largest common gain."""
-        effective = float(current.weights @ steps) if self.tau_eff is None else self.tau_eff
+        effective = self.tau_eff
+        if effective is None:
+            effective = float(current.weights @ steps / current.weights.sum())
         return sent(current, weighted(updates, current.weights / steps), effective)

@@ -189,7 +189,8 @@ class _Training:
             if plan.accept is None:
                 continue
             current = self.result.updates[run].copy()
-            current[self.clients] = self._update_of(run)
+            training = self._active[run, self.clients]  # the others have finished
+            current[self.clients[training]] = self._update_of(run)[training]
             wild = ~moderate(current)  # no link could measure these: their clients stop
             current[wild] = 0
             try:

@@ -123,10 +123,15 @@ def _controls(current: Round) -> tuple[NDArray, NDArray]:
 
 
 def _ratio(current: Round, updates: NDArray, controls: NDArray) -> float:
-    """Return r, at which both halves [m, d] have the same largest load; 1 if one has none."""
+    """Return r, at which both halves [m, d] have the same largest load; 1 if one is zero.
+
+    On links without budgets it is that at which they have the same largest entry.
+    """
     nothing = np.zeros_like(updates)
-    loads = [
-        current.uplink.load(np.hstack(halves)).max()
+    sizes = [
+        float(np.sqrt(current.uplink.load(np.hstack(halves)).max()))
         for halves in ((updates, nothing), (nothing, controls))
     ]
-    return float(np.sqrt(loads[0] / loads[1])) if min(loads) > 0 else 1.0
+    if min(sizes) == 0:
+        sizes = [float(np.abs(half).max()) for half in (updates, controls)]
+    return sizes[0] / sizes[1] if min(sizes) > 0 else 1.0

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-
 from links.faded import Correction, check_fading_options, precode, takes_reports
 from links.flat import BANDWIDTH, FlatMedium, channel_uses
 from links.radio import DEFAULT_SNR_DB, BaseLink, Participants, check_radio_options, noise_of
@@ -130,10 +128,7 @@ class FadingLink(BaseLink):
                 scale=float(precoding.scale[0, 0]),
                 noise=noise,
                 rng=who.rng,
-                report={
-                    **channel_uses(who.length, self.bandwidth, self.csi.pilots_per_slot),
-                    "largest_arrival": np.float64(precoding.largest_arrival),
-                },
+                report=channel_uses(who.length, self.bandwidth, self.csi.pilots_per_slot),
                 correction=Correction.of(self, grid, path_gain),
                 channel=channel,
             )

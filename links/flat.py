@@ -14,6 +14,7 @@ from links.faded import NO_CORRECTION, Correction
 from links.radio import Noise, received_snr_db
 from links.uplink import Received, squared_norm
 from otafl._base.arrays import BoolArray, FloatArray, Rng
+from phy.power import largest_arrival
 from phy.randomness import complex_normal
 
 BANDWIDTH = 12e6
@@ -100,6 +101,7 @@ class FlatMedium:
             "radiated_energy": spent.sum(axis=1),
             "received_snr_db": measured,
             "noise_std": np.float64(self.noise.std),
+            "largest_arrival": largest_arrival(self.arrival, weights),
             "sum_noise_std": np.float64(noise_std),
         }
         return Received(arrived, diagnostics)

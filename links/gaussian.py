@@ -77,15 +77,12 @@ class GaussianLink(BaseLink):
         noise = noise_of(self, who.length)
         medium = FlatMedium(
             cost=1 / path_gain,
-            arrival=np.ones(who.num_clients, np.float32),
+            arrival=np.ones(who.num_clients, bool),
             active=np.ones(who.num_clients, bool),
             scale=1.0,
             noise=noise,
             rng=who.rng,
-            report={
-                **channel_uses(who.length, self.bandwidth),
-                "largest_arrival": np.float64(1),
-            },
+            report=channel_uses(who.length, self.bandwidth),
         )
         budget = who.per_client("power", self.power)[:, None]
         return Uplink(

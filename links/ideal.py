@@ -55,7 +55,8 @@ class IdealMedium:
         self, arrived: NDArray, gain: float, spent: FloatArray, weights: FloatArray | None
     ) -> Received:
         """Return the sum as it is."""
-        exact = {"noise_std": np.float64(0), "largest_arrival": np.float64(1)}
+        names = ("noise_std", "sum_noise_std")
+        exact = {"largest_arrival": np.float64(1), **dict.fromkeys(names, np.float64(0))}
         return Received(arrived, {**quiet_report(len(spent)), **exact})
 
 

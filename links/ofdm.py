@@ -25,7 +25,7 @@ from phy.fading import Fading, Tdl
 from phy.fused_medium import FusedMedium
 from phy.grid import OfdmGrid
 from phy.packing import Packing, packing_for
-from phy.power import UNIT_SCALE, Precoding
+from phy.power import UNIT_SCALE, Precoding, largest_arrival
 from phy.randomness import complex_normal
 from phy.sionna_medium import SionnaMedium
 
@@ -243,7 +243,7 @@ class OfdmMedium:
                 signal, gain, packing.length * self.noise.variance
             ),
             "noise_std": np.float64(self.noise.std),
-            "largest_arrival": np.float64(self.precoding.largest_arrival),
+            "largest_arrival": largest_arrival(self.precoding.arrival, weights),
         }
         if scale is None and factor is None:
             diagnostics["sum_noise_std"] = diagnostics["noise_std"]

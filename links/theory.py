@@ -171,7 +171,7 @@ def mmse_control_mse(
     scale = np.sqrt(mmse_scale(reach, noise, known))
     missing = np.square(np.minimum(reach / scale, 1) - 1)
     if known is not None:
-        missing = np.moveaxis(np.moveaxis(missing, 0, -1) * known, -1, 0)
+        return np.tensordot(known, missing, 1) + noise / scale**2
     return missing.sum(axis=0) + noise / scale**2
 
 

@@ -15,7 +15,6 @@ y = gain sum_i sqrt(path_gain_i) h_i b_i s_i + n and divides by gain and by its 
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -58,21 +57,31 @@ class Precoding(NamedTuple):
         active = self.active.reshape(len(self.active), -1)
         return np.add.reduce(active.view(np.uint8), axis=1, dtype=np.uint32) / active.shape[1]
 
-    @property
-    def largest_arrival(self) -> float:
-        """Largest arrival factor under inversion with perfect CSI, 1 or 0 if all are silent.
-
-        NaN otherwise: clients do not know their arrival factors, which may exceed 1, or the
-        server's scale, and with it what the noise hides, differs between carriers.
-        """
-        return float(self.arrival.any()) if self.arrival.dtype == bool else math.nan
-
     def amplitude(self, estimate: ComplexArray) -> ComplexArray:
         """Return b, whose phase undoes that of the estimate."""
         amplitude = unit_phasors(estimate)
         np.conjugate(amplitude, out=amplitude)
         amplitude *= np.sqrt(self.cost)
         return amplitude
+
+
+def largest_arrival(arrival: NDArray, weights: FloatArray | None) -> np.float64:
+    """Return the largest arrival factor of clients with a weight, 1, or 0 if all are silent.
+
+    It is known under inversion with perfect CSI. NaN otherwise: clients do not know their arrival
+    factors, which may exceed 1, or the server's scale, and with it what the noise hides, differs
+    between carriers.
+
+    Parameters
+    ----------
+    arrival : ndarray of bool, float32 or complex64, shape [num_clients, ...]
+        Arrival factors of all clients.
+    weights : ndarray of float, shape [num_clients], or None
+        Client weights; None if all clients send.
+    """
+    if arrival.dtype != bool:
+        return np.float64(np.nan)
+    return np.float64(arrival.any() if weights is None else arrival[weights > 0].any())
 
 
 def _active(estimate: ComplexArray, truncation: float) -> tuple[Float32Array, BoolArray]:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from phy.fading import Law
-from phy.power import active_probability, invert, mmse, mmse_scale
+from phy.power import active_probability, invert, largest_arrival, mmse, mmse_scale
 from phy.randomness import complex_normal
 
 
@@ -32,12 +32,16 @@ def test_inversion_of_a_wrong_estimate_leaves_their_ratio():
 
 
 def test_the_largest_arrival_is_known_under_inversion_with_perfect_csi():
-    path_gain = np.ones(2)
-    assert invert(*channel([2.0, 0.1]), path_gain, truncation=0.05).largest_arrival == 1
-    assert invert(*channel([0.2, 0.1]), path_gain, truncation=0.05).largest_arrival == 0
-    wrong = channel([2.0, 1.0], estimate=[2.0, 1.0])
-    assert np.isnan(invert(*wrong, path_gain, truncation=0.05).largest_arrival)
-    assert np.isnan(mmse(*channel([2.0, 1.0]), path_gain, path_gain, 0.1).largest_arrival)
+    def of(estimated, weights=None):
+        arrival = invert(*estimated, np.ones(2), truncation=0.05).arrival
+        return largest_arrival(arrival, weights)
+
+    assert of(channel([2.0, 0.1])) == 1
+    assert of(channel([0.2, 0.1])) == 0
+    assert of(channel([2.0, 0.1]), np.array([0.0, 1.0])) == 0  # whoever could be heard is late
+    assert np.isnan(of(channel([2.0, 1.0], estimate=[2.0, 1.0])))
+    controlled = mmse(*channel([2.0, 1.0]), np.ones(2), np.ones(2), 0.1)
+    assert np.isnan(largest_arrival(controlled.arrival, None))
 
 
 def test_truncation_leaves_path_gain_out():

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from otafl._base.arrays import Float32Array, IntArray, Rng
+from fl.streams import Purpose, stream
+from otafl._base.arrays import Float32Array, IntArray
 from otafl._base.names import options
 from otafl._base.validation import integer
 
@@ -102,7 +103,8 @@ class GaussianProjection:
         return self._block(0, self.rows)
 
     def _block(self, number: int, height: int) -> Float32Array:
-        block = _rng(self.seed, number).standard_normal((height, self.size), np.float32)
+        rng = stream(self.seed, number, Purpose.PROJECTION)
+        block = rng.standard_normal((height, self.size), np.float32)
         block *= np.float32(1 / math.sqrt(self.rows))
         return block
 
@@ -165,7 +167,7 @@ class DctProjection:
     @cached_property
     def _drawn(self) -> tuple[Float32Array, IntArray]:
         """The signs [d] and the indices of the coefficients [n]."""
-        rng = _rng(self.seed, 0)
+        rng = stream(self.seed, 0, Purpose.PROJECTION)
         signs = rng.choice(np.array([-1, 1], np.float32), self.size)
         return signs, np.sort(rng.permutation(self.size)[: self.rows])
 
@@ -175,10 +177,6 @@ PROJECTIONS: dict[str, type[GaussianProjection | DctProjection]] = {
     "gaussian": GaussianProjection,
 }
 """The projections, by the names that options use."""
-
-
-def _rng(seed: int, number: int) -> Rng:
-    return np.random.Generator(np.random.Philox(key=[seed, number]))
 
 
 def _check(rows: int, size: int, seed: int) -> None:

@@ -25,6 +25,7 @@ class Purpose(IntEnum):
     PARTICIPATION = 8
     DOWNLINK = 9
     COMPUTE_TIME = 10  # keyed without the round
+    PROJECTION = 11  # keyed by a block of the matrix instead of the round
 
 
 def stream(seed: int, number: int, purpose: Purpose) -> np.random.Generator:

@@ -169,10 +169,12 @@ def theorem2_of(
     """
     if not history.num_rounds:
         raise ValueError("Theorem 2 does not apply to this run: it has no rounds")
-    scaled_down = int(history["scaled_down"].sum())
+    # rounds with fewer clients than others are padded with NaN
+    scaled_down = int(np.nansum(history["scaled_down"]))
     partial = int((history["active_fraction"] < 1).any(axis=1).sum())
-    late = int(history["late"].sum())
+    late = int(np.nansum(history["late"]))
     other = not isinstance(history.algorithm, Acpc)
+    dependent = history.sgd.batch_size is not None and not history.sgd.replacement
     reasons = {
         f"it is about ACPC-OTA-FL, not {history.algorithm!r}": other,
         f"signals were scaled down {scaled_down} times": scaled_down > 0,
@@ -180,6 +182,7 @@ def theorem2_of(
         "clients trained from models received with errors": (history["downlink_nmse"] > 0).any(),
         "the learning rate was not constant": np.ptp(history["rate"]) > 0,
         f"momentum was {history.sgd.momentum}": history.sgd.momentum > 0,
+        "minibatches were drawn without replacement (Assumption 2: independent)": dependent,
         "some devices took no part in some rounds": history.weight_metric is not WEIGHT,
         f"clients were late {late} times": late > 0,
     }

@@ -9,6 +9,7 @@ import pytest
 
 from fl import projection
 from fl.projection import DctProjection, GaussianProjection
+from fl.streams import Purpose, stream
 
 BOTH = pytest.mark.parametrize("kind", [GaussianProjection, DctProjection])
 
@@ -91,6 +92,22 @@ def test_a_function_of_the_seed(kind, rng):
     x = rng.standard_normal(30)
     assert (kind(10, 30, seed=4).forward(x) == kind(10, 30, seed=4).forward(x)).all()
     assert (kind(10, 30, seed=4).forward(x) != kind(10, 30, seed=5).forward(x)).any()
+
+
+def test_blocks_differ_from_the_draws_of_a_run_and_of_a_population(monkeypatch, rng):
+    """Streams of the same seed and number are others, those of a population's devices too."""
+    monkeypatch.setattr(projection, "MOST_AT_ONCE", 1000)
+    for seed in (0, int(rng.integers(2**62))):
+        blocks = GaussianProjection(2, 1000, seed=seed).forward(np.eye(1000)).T * np.sqrt(2)
+        for number, block in enumerate(blocks.astype(np.float32)):
+            others = [
+                np.random.Generator(np.random.Philox(key=[seed, number])),
+                *(stream(seed, number, each) for each in Purpose if each != Purpose.PROJECTION),
+                np.random.Generator(np.random.Philox(np.random.SeedSequence(seed))),
+            ]
+            for other in others:
+                drawn = other.standard_normal(1000, np.float32)
+                assert abs(block @ drawn) < 6 * np.sqrt(1000)
 
 
 @BOTH

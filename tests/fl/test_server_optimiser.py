@@ -20,7 +20,7 @@ from fl import (
     Scaffold,
     train,
 )
-from links import GaussianLink, IdealLink, OfdmLink
+from links import GaussianLink, IdealLink, OfdmLink, OrthogonalLink
 from tests.fl.problems import run_parabolas
 from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
 
@@ -107,9 +107,19 @@ def test_step_that_noise_takes_is_passed_on():
     assert models(optimiser, 1)[0] == pytest.approx(0.75 / (sqrt(0.75**2 - s**2) + 0.25))
 
 
+def test_without_noise_none_is_removed():
+    """Over the exact sum s = 0, and D^2 remains."""
+    plain, removed = (
+        run_parabolas(FedAdam(remove_noise=remove), IdealLink(), rounds=3)
+        for remove in (False, True)
+    )
+    check_same(plain, removed)
+
+
 def test_unknown_noise_is_refused():
-    with pytest.raises(ValueError, match="remove_noise must be False over a link whose noise"):
-        run_parabolas(FedAdam(remove_noise=True), IdealLink())
+    for link in (OrthogonalLink(), OfdmLink(correction="active")):
+        with pytest.raises(ValueError, match="remove_noise must be False over a link whose noise"):
+            run_parabolas(FedAdam(remove_noise=True), link)
     unknown = Given(step=None, report=(("sum_noise_std", 0.5),))
     with pytest.raises(ValueError, match="remove_noise must be False with an aggregation that"):
         run_parabolas(FedYogi(unknown, remove_noise=True), IdealLink())

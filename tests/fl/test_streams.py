@@ -10,6 +10,7 @@ def test_numbers_of_purposes_do_not_change():
     assert {each.name: each.value for each in Purpose} == {
         "INITIAL_MODEL": 1, "MINIBATCHES": 2, "LOCAL_STEPS": 3, "LINK": 4, "DEVICES": 5,
         "CONSTANTS": 6, "PARTITION": 7, "PARTICIPATION": 8, "DOWNLINK": 9, "COMPUTE_TIME": 10,
+        "PROJECTION": 11,
     }  # fmt: skip
 
 
@@ -25,7 +26,7 @@ def test_bits_are_those_of_version_0_1():
 def test_streams_differ():
     keys = [(s, t, p) for s in (0, 1) for t in (0, 1) for p in Purpose]
     first = {int(stream(*key).bit_generator.random_raw()) for key in keys}
-    assert len(first) == len(keys) == 40
+    assert len(first) == len(keys) == 44
 
 
 def test_a_client_has_a_stream_of_its_own():

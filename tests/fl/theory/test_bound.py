@@ -131,11 +131,20 @@ def test_theorem2_is_refused_where_it_does_not_hold(rng):
     refused("silent on part of the spectrum", faded)
     some = train(Acpc(G=50.0), quiet, problem, **options, participation=RandomClients(2))
     refused("some devices took no part in some rounds", some)
+    twice = RandomClients(3, replacement=True)
+    varying = train(Acpc(G=50.0), quiet, problem, **{**options, "rounds": 20}, participation=twice)
+    assert np.isnan(varying["late"]).any()  # 3 draws of 10 devices: 2 clients or fewer in some
+    with pytest.raises(ValueError, match="run: some devices took no part in some rounds$"):
+        theorem2_of(varying, constants, 0.01)
     deadline = Deadline(1.5, 1.0, spread=1.0)
     late = train(Acpc(G=50.0, tau_min=2), quiet, problem, **options, deadline=deadline)
     refused(f"clients were late {late['late'].sum()} times", late)
     history = noisy_run(problem, 0, sgd=Sgd(0.2, 10, momentum=0.5), rounds=2)
     refused("momentum was 0.5", history)
+    ordered = noisy_run(problem, 0, sgd=Sgd(0.2, 10, replacement=False), rounds=2)
+    refused("minibatches were drawn without replacement", ordered)
+    whole = noisy_run(problem, 0, sgd=Sgd(0.2, None, replacement=False), rounds=2)
+    assert np.isfinite(theorem2_of(whole, constants, 0.01).total).all()  # nothing is drawn
     falling = noisy_run(problem, 0, sgd=Sgd(Diminishing(0.2, rounds=10), 10), rounds=2)
     refused("the learning rate was not constant", falling)
     with pytest.warns(DivergenceWarning):

@@ -16,8 +16,8 @@ from tests.scenarios.config.simple import SIMPLE, one, written
         ({"kind": "everyone"}, Everyone()),
         ({"kind": "random", "clients": 3}, RandomClients(3)),
         (
-            {"kind": "random", "clients": 3, "replacement": True, "by": "size"},
-            RandomClients(3, replacement=True, by="size"),
+            {"kind": "random", "clients": 3, "replacement": True, "probability": "size"},
+            RandomClients(3, replacement=True, probability="size"),
         ),
         ({"kind": "round-robin", "clients": 3}, RoundRobin(3)),
         ({"kind": "best-channels", "clients": 3, "candidates": 5}, BestChannels(3, 5)),
@@ -57,7 +57,7 @@ def test_cells_with_other_clients_are_not_trained_together():
         ({"kind": "random"}, "participation.clients"),
         ({"kind": "random", "clients": 0}, "participation.clients must be a whole number >= 1"),
         ({"kind": "randomly", "clients": 1}, "participation.kind .*random"),
-        ({"kind": "random", "clients": 3, "by": "size"}, "replacement must be True"),
+        ({"kind": "random", "clients": 3, "probability": "size"}, "replacement must be True"),
         ({"kind": "round-robin", "clients": 3, "candidate": 3}, "participation.candidate"),
     ],
 )

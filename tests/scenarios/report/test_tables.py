@@ -27,7 +27,7 @@ def test_rows(finished):
     found = json.loads(as_json(finished))
     assert [list(row) for row in found] == [
         ["algorithm.name", "training.rate", "accuracy_percent", "accuracy_std_percent",
-         "final_accuracy_percent", "n", "diverged", "loss_mean", "participation_bias"]
+         "n", "diverged", "loss_mean"]
     ] * 4  # fmt: skip
     accuracies = [100 * cell(finished, number)["test_accuracy"][1].mean() for number in (6, 7)]
     last = found[3]

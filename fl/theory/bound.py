@@ -182,7 +182,7 @@ def theorem2_of(
         "clients trained from models received with errors": (history["downlink_nmse"] > 0).any(),
         "the learning rate was not constant": np.ptp(history["rate"]) > 0,
         f"momentum was {history.sgd.momentum}": history.sgd.momentum > 0,
-        "minibatches were drawn without replacement (Assumption 2: independent)": dependent,
+        "minibatches were drawn without replacement, so they are not independent": dependent,
         "some devices took no part in some rounds": history.weight_metric is not WEIGHT,
         f"clients were late {late} times": late > 0,
     }

@@ -24,9 +24,9 @@ from fl import (
     train_together,
 )
 from fl.checkpoint import CheckpointError
-from links import GaussianLink, IdealLink, OfdmLink
-from phy import Tdl
-from tests.fl.problems import two_parabolas
+from links import FadingLink, GaussianLink, IdealLink, OfdmLink
+from phy import Rician, Tdl
+from tests.fl.problems import random_quadratics, two_parabolas
 from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
 
 
@@ -309,6 +309,22 @@ def test_a_selection_resumes_where_it_stopped(selection, stop, problem, tmp_path
         check_identical(one, other)
     assert len({tuple(row) for row in whole[0]["device"].tolist()}) > 1
     assert any(run["late"].any() for run in whole)
+
+
+def test_a_fair_selection_needs_its_memory(tmp_path, rng):
+    """Channels are alike, so the running averages decide; without them others are chosen."""
+    file, problem = tmp_path / "run.npz", random_quadratics(rng, clients=6)
+    arguments = (Cotaf(), FadingLink(fading=Rician(20.0)), problem)
+    options = {"participation": ProportionalFair(2, 6), "sgd": Sgd(0.05, None), "steps": 2}
+    whole = train(*arguments, rounds=30, **options)
+    train(*arguments, rounds=12, checkpoint=file, **options)
+    with np.load(file) as saved:
+        kept = {name: array for name, array in saved.items() if "/selection/" not in name}
+        assert len(kept) == len(saved.files) - 3  # device, round, average
+    check_identical(whole, train(*arguments, rounds=30, checkpoint=file, **options))
+    np.savez(file, **kept)
+    forgetful = train(*arguments, rounds=30, checkpoint=file, **options)
+    assert (whole["device"] != forgetful["device"]).any()
 
 
 def test_a_checkpoint_of_another_selection_is_refused(problem, tmp_path):

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from fl import Cotaf, Deadline, RoundRobin, Sgd, train
+from fl import Cotaf, Deadline, Participation, RoundRobin, Selection, Sgd, train
 from links import GaussianLink, IdealLink, OfdmLink
 from tests.fl.problems import run_parabolas
 from tests.fl.runs import OPTIONS, check_same
@@ -77,6 +77,25 @@ def test_each_device_has_an_expectation_of_its_own():
     second = 3 / 4 * (3 - 1 / 4)
     gains = [4, 1 / second, 4 / sqrt(2), 1 / (sqrt(2) * second)]
     np.testing.assert_allclose(history["gain"], gains, rtol=1e-5)
+
+
+class Joining(Participation):
+    """Client 1 alone, and then both."""
+
+    def size(self, population):
+        return 2
+
+    def select(self, context):
+        clients = np.arange(1 if context.t == 0 else 2)
+        return Selection(clients, np.full(len(clients), 0.5))
+
+
+def test_a_newcomer_counts_with_its_norm_beside_one_that_is_known():
+    """From 1/8 client 2 moves by 3/4 (3 - 1/8) = 69/32, and sets the gain with half of that."""
+    cotaf, link = Cotaf(precoding="expected", margin=2.0), GaussianLink(**QUIET)
+    history = run_parabolas(cotaf, link, rounds=2, participation=Joining())
+    np.testing.assert_allclose(history["gain"], [8, 64 / 69], rtol=1e-5)
+    assert not np.nansum(history["scaled_down"])
 
 
 def test_a_late_client_neither_sets_the_gain_nor_learns():

@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fl import Acpc, Cotaf, Deadline, FedAvg, RandomClients, train
+from fl import (
+    Acpc,
+    Algorithm,
+    Cotaf,
+    Deadline,
+    FedAvg,
+    FedAvgM,
+    Outcome,
+    RandomClients,
+    Round,
+    RoundRobin,
+    Sgd,
+    quadratic_problem,
+    train,
+)
+from fl.deadline import without_late
 from links import GaussianLink, IdealLink, OfdmLink, OrthogonalLink
 from tests.fl.problems import run_parabolas
 from tests.fl.runs import ALGORITHMS, OPTIONS, check_same
@@ -96,6 +111,80 @@ def test_weights_of_those_in_time_keep_their_sum(problem):
         if not each.all():
             factor = whole.sum() / whole[~each].sum()
             np.testing.assert_allclose(mine[~each], factor * whole[~each])
+
+
+def test_those_in_time_have_the_weight_of_all(rng):
+    """Weights of sum 0.8, of which 0.5 are in time: the factor is 1.6, and late updates are 0."""
+    weights = np.array([0.4, 0.3, 0.1])
+    uplink = IdealLink().open(3, 2, rng)
+    current = Round(0, np.zeros(2), uplink, weights, np.ones(3, np.int64), 0.1)
+    late = np.array([False, True, False])
+    after, updates = without_late(current, np.arange(1.0, 7.0).reshape(3, 2), late)
+    np.testing.assert_allclose(after.weights, [0.64, 0.0, 0.16], rtol=1e-12)
+    assert after.reweighting == pytest.approx(1.6, rel=1e-12)
+    np.testing.assert_array_equal(updates, [[1, 2], [0, 0], [5, 6]])
+    everyone, same = without_late(current, updates, np.zeros(3, bool))
+    assert everyone is current
+    assert same is updates
+    nobody, nothing = without_late(current, updates, np.ones(3, bool))
+    assert not nobody.weights.any()
+    assert not nothing.any()
+
+
+class Plain(Algorithm):
+    """Adds updates up, whatever their weights."""
+
+    def aggregate(self, current, plan, updates, steps):
+        received = current.uplink.send(updates, 1.0)
+        return Outcome(current.model + received.total, received, 1.0)
+
+
+def test_what_late_clients_computed_is_lost_on_any_algorithm():
+    """Client 1 moves the model by 1/4 and, from there, by 3/16."""
+    history = run_parabolas(Plain(), rounds=2, deadline=Deadline(0.1, **EXACT))
+    np.testing.assert_allclose(history.model, [1 / 4 + 3 / 16])
+
+
+TURNS = {"participation": RoundRobin(1), "deadline": Deadline(0.1, **EXACT)}  # client 2 is late
+
+
+def test_momentum_survives_a_round_in_which_all_are_late():
+    """m = 1/8 after client 1 with D = 1/4; from 1/8 it has D = 7/32, and m = 11/64."""
+    optimiser = FedAvgM(Cotaf(), server_step=1.0, beta1=0.5)
+    history = run_parabolas(optimiser, rounds=3, **TURNS)
+    assert history["late"].tolist() == [[False], [True], [False]]
+    np.testing.assert_allclose(history.model, [1 / 8 + 11 / 64], rtol=1e-12)
+
+
+def test_the_tracked_bound_survives_a_round_in_which_all_are_late(tmp_path):
+    """The first client has fitted with G = ||Delta|| / eta = 1."""
+    for rounds in (1, 2):
+        file = tmp_path / f"{rounds}.npz"
+        options = {"rounds": rounds, "checkpoint": file, **TURNS}
+        history = run_parabolas(Acpc(tau_min=2), GaussianLink(snr_db=np.inf), **options)
+        with np.load(file) as saved:
+            assert saved["0/state/G"] == pytest.approx(1.0, rel=1e-5)
+    assert history["late"].tolist() == [[False], [True]]
+
+
+@pytest.mark.parametrize("steps", [(1, 1, 1, 1), (1, 1, 1, 2), (1, 2, 1, 2)])
+def test_an_announced_gain_allows_for_the_weights_of_late_clients(steps):
+    """G = 1 just fits four clients with Delta = eta; those who take two steps are late.
+
+    The announced gain is 1 / (1/4 1/4 1) = 16, for weights of 1/4. The weights of those in time
+    grow, and the gain falls by as much: their signals still fit, and x_1 = eta for any of them.
+    """
+    four = quadratic_problem([[[1.0]]] * 4, [[1.0]] * 4)
+    history = train(
+        Acpc(G=1.0, tau_min=2), GaussianLink(snr_db=np.inf, power=1.0), four, steps=list(steps),
+        rounds=1, sgd=Sgd(0.25, None), deadline=Deadline(0.1, **EXACT),
+    )  # fmt: skip
+    late = np.array(steps) == 2
+    np.testing.assert_array_equal(history["late"][0], late)
+    assert not history["scaled_down"].any()
+    np.testing.assert_allclose(history["load"][0], ~late, rtol=1e-4)
+    np.testing.assert_allclose(history["gain"], 16 * (~late).mean(), rtol=1e-5)
+    np.testing.assert_allclose(history.model, [0.25], rtol=1e-5)
 
 
 def test_late_clients_take_no_time_on_the_orthogonal_link(problem):

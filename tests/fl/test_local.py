@@ -6,15 +6,21 @@ import numpy as np
 import pytest
 
 from fl import (
+    Acpc,
+    Cotaf,
     LogisticRegression,
     Plan,
     Problem,
     Sgd,
     partition_dirichlet,
+    quadratic_problem,
+    train,
+    train_together,
 )
 from fl.client_data import ClientData
 from fl.local import LARGEST, train_locally
 from fl.partition import client_weights
+from links import FadingLink, IdealLink
 from otafl._base.validation import OutOfRangeError
 from tests.fl.problems import blobs, two_parabolas
 
@@ -170,6 +176,40 @@ def test_plans_that_watch():
     never = run(accept=lambda step, updates: np.zeros(2, bool))
     assert never == run(accept=lambda step, updates: np.zeros(2, bool), largest=True)
     assert never == ([3, 3], [0.578125, 2.625])
+
+
+def test_a_plan_sees_what_clients_that_have_finished_will_send():
+    """Beside a run whose clients train on, client 1 remains at 0.25 after its only step."""
+    problem = two_parabolas()
+    asked = []
+
+    def accept(step, updates):
+        asked.append(updates[:, 0].tolist())
+        return np.array([True, step == 3])
+
+    steps = np.array([3, 3])
+    trained = train_locally(
+        problem.model, ClientData.of(problem), Sgd(0.25, None), 0.25, np.zeros((2, 1)),
+        [Plan(steps, accept=accept), Plan(steps)], np.random.default_rng(1),
+    )  # fmt: skip
+    assert asked == [[0.25, 1.5], [0.25, 2.25], [0.25, 2.625]]
+    assert trained.updates[:, :, 0].tolist() == [[0.25, 2.625], [0.578125, 2.625]]
+
+
+def test_power_control_by_reports_does_not_depend_on_other_runs(rng):
+    """MMSE control for the norms of all clients, those that have finished included.
+
+    Clients differ widely, so that they finish after different numbers of steps.
+    """
+    hessians = np.eye(4) * np.array([0.5, 1.0, 2.0, 4.0])[:, None, None]
+    problem = quadratic_problem(hessians, 3 * rng.standard_normal((4, 4)))
+    link = FadingLink(snr_db=20.0, control="mmse", variances="reported")
+    options = {"rounds": 4, "steps": 12, "sgd": Sgd(0.1, None), "seed": int(rng.integers(2**31))}
+    alone = train(Acpc(G=1.0), link, problem, **options)
+    runs = [(Acpc(G=1.0), link), (Cotaf(), IdealLink())]
+    together, _ = train_together(runs, problem, **options)
+    np.testing.assert_array_equal(together["steps"], alone["steps"])
+    np.testing.assert_allclose(together.model, alone.model, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("largest", [False, True])

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fl import BestChannels, Cotaf, Participation, ProportionalFair, RandomClients, Selection, train
+from fl import (
+    BestChannels,
+    Cotaf,
+    Deadline,
+    Participation,
+    ProportionalFair,
+    RandomClients,
+    Selection,
+    Sgd,
+    train,
+)
 from links import IdealLink, OfdmLink, OrthogonalLink
 from phy import Rayleigh
 from tests.fl.runs import ALGORITHMS, OPTIONS
@@ -60,6 +70,17 @@ def test_candidates_that_are_not_chosen_take_no_airtime(problem):
     everyone = train(Cotaf(), OrthogonalLink(snr_db=np.inf), problem, rounds=1, **OPTIONS)
     assert everyone["airtime"][0] > 0
     np.testing.assert_allclose(chosen["airtime"], everyone["airtime"] / 2)
+
+
+@pytest.mark.parametrize(("seconds", "steps"), [(0.3, [1, 2, 3, 3]), (1.0, [1, 2, 5, 9])])
+def test_a_deadline_only_shortens_what_a_client_can_do(seconds, steps, problem):
+    """Devices take 0.1 s for a step: time for 3, or for 10, of which none takes more than 9."""
+    history = train(
+        Cotaf(), IdealLink(), problem, rounds=1, steps=[1, 2, 5, 9], sgd=Sgd(0.5, 10),
+        deadline=Deadline(seconds, 0.1, spread=0.0, late="send"),
+    )  # fmt: skip
+    assert history["steps"].tolist() == [steps]
+    assert not history["late"].any()
 
 
 class Greedy(Participation):

@@ -34,6 +34,7 @@ from phy import NoisyCsi
 from tests.fl.problems import run_parabolas
 from tests.fl.runs import OPTIONS, check_same
 from tests.fl.test_api import SignUplink
+from tests.links.fixed import FixedFading
 
 RHOS = st.floats(1e-6, 1e4)
 DELTAS = st.floats(1e-10, 0.1)
@@ -215,6 +216,18 @@ def test_a_round_in_which_every_channel_is_truncated(problem):
     run = train(ClippedFedAvg(), FadingLink(truncation=1e6), problem, rounds=2, **OPTIONS)
     assert run["largest_arrival"].tolist() == [0, 0]
     assert run.privacy(1e-5).epsilon == 0
+
+
+def test_a_round_in_which_those_in_time_are_truncated():
+    """|h|^2 = 0.01 and 1 at a threshold of 1/2: only client 2 could be heard, and it is late."""
+    link = FadingLink(snr_db=0.0, truncation=0.5, fading=FixedFading([[0.1], [1.0]]))
+    both = run_parabolas(ClippedFedAvg(), link)
+    assert both.privacy(1e-5).rho == pytest.approx(1 / 2, rel=1e-5)
+    slow = Deadline(0.1, 0.1, spread=0.0)
+    run = run_parabolas(ClippedFedAvg(), link, deadline=slow)
+    assert run["late"].tolist() == [[False, True]]
+    assert run["largest_arrival"].tolist() == [0]
+    assert run["zcdp"].tolist() == run.privacy(1e-5).rho.tolist() == [0]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from fl import (
     train,
 )
 from fl.api import Reception
-from links import GaussianLink, IdealLink
+from links import GaussianLink, IdealLink, OrthogonalLink
 from tests.fl.problems import random_quadratics, run_parabolas
 from tests.fl.runs import OPTIONS
 
@@ -84,6 +84,23 @@ def test_a_late_client_keeps_its_control_variate(tmp_path):
     assert history.model[0] == pytest.approx(1 / 4)
     common, devices, own = controls(file)
     assert (common.tolist(), devices.tolist(), own.tolist()) == ([-1 / 2], [0], [[-1]])
+    # a gradient of -3/4 and a drift of 1/2; then c_1 = -3/4, and c moves by half of 1/4
+    second = run_parabolas(Scaffold(), deadline=slow, checkpoint=file, rounds=2)
+    assert second.model[0] == pytest.approx(1 / 4 + 1 / 16, rel=1e-12)
+    common, devices, own = controls(file)
+    assert devices.tolist() == [0]
+    np.testing.assert_allclose(own, [[-3 / 4]], rtol=1e-12)
+    np.testing.assert_allclose(common, [-3 / 8], rtol=1e-12)
+
+
+def test_halves_of_different_sizes_on_a_link_without_budgets():
+    """At eta = 0.001 updates are 500 times smaller than changes of c_i, and rounded as finely.
+
+    Delta_1 = 0.001 and Delta_2 = 0.011988, so the step is 0.006494. With equal largest entries, 8
+    bits round client 2 exactly and client 1 by at most 0.001 2/255, 0.12 % of the step.
+    """
+    history = run_parabolas(Scaffold(), OrthogonalLink(bits=8), sgd=Sgd(0.001, None))
+    assert history.model[0] == pytest.approx(0.006494, rel=0.002)
 
 
 @pytest.mark.parametrize("selection", [RandomClients(2), RandomClients(3, replacement=True)])

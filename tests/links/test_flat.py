@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from links import FadingLink
 from links.faded import Correction
 from links.flat import FlatMedium, channel_uses
 from links.radio import Noise
-from tests.links.fixed import SIGNALS, unit_noise
+from phy.fading import Law
+from tests.links.fixed import SIGNALS, FixedFading, unit_noise
 
 QUIET = Noise(np.inf, np.inf, 0.0)
 
@@ -68,3 +70,47 @@ def test_those_who_are_not_heard_are_corrected_for():
 def test_airtime_counts_pairs_of_entries_and_pilots():
     assert channel_uses(5, 100.0) == {"airtime": 0.03, "pilot_airtime": 0}
     assert channel_uses(4, 100.0, pilots=3) == {"airtime": 0.05, "pilot_airtime": 0.03}
+
+
+def test_noise_of_the_sum_by_hand():
+    """sigma_c = 0.1 over a scale of 4, and times 2 where one of two clients is heard."""
+    noise, spent = Noise(0.0, 0.0, 0.01), np.zeros((2, 1))
+    for active, expected in (((True, True), 0.025), ((True, False), 0.05)):
+        heard = medium(
+            np.ones(2), noise=noise, scale=4.0, active=active, correction=Correction("active")
+        )
+        report = heard.receive(np.ones(4), 1.0, spent, None).diagnostics
+        assert report["noise_std"] == pytest.approx(0.1)
+        assert report["sum_noise_std"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "weights"),
+    [
+        ({}, None),
+        ({"truncation": 0.5, "correction": "active"}, None),
+        ({"truncation": 0.5, "correction": "active"}, [0.2, 0.8]),
+        ({"truncation": 0.5, "correction": "expected"}, None),
+        ({"control": "mmse"}, None),
+    ],
+)
+def test_noise_of_the_sum_is_what_is_measured(options, weights, rng):
+    """Sent twice over the same channel, at gain 1/2: the sums differ by sqrt(2) s / gain.
+
+    The relative error of a standard deviation of n values is 1 / sqrt(2 n).
+    """
+    size, fading = 40_000, FixedLaw([[1.0], [0.3]])
+    uplink = FadingLink(snr_db=10.0, fading=fading, **options).open(2, size, rng)
+    signals = 0.01 * rng.standard_normal((2, size))
+    one, other = (uplink.send(signals, 0.5, weights=weights, enforce=False) for _ in "ab")
+    measured = 0.5 * (one.total - other.total).std() / np.sqrt(2)
+    std = one.diagnostics["sum_noise_std"]
+    assert abs(measured / std - 1) < 5 / np.sqrt(2 * size)
+    alike = not options  # otherwise the correction or the scale counts
+    assert (std == pytest.approx(10**-0.5, rel=0.05)) == alike
+
+
+class FixedLaw(FixedFading):
+    """Given channels that are said to be Rayleigh."""
+
+    law = Law(specular=0.0)

@@ -152,6 +152,27 @@ def test_on_a_moving_channel_the_server_scales_and_corrects_slot_by_slot(control
 
 
 @pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        ({}, True),
+        ({"truncation": 0.5}, True),
+        ({"budget": "round", "engine": "sionna"}, True),
+        ({"control": "mmse"}, False),
+        ({"control": "mmse", "variances": "reported"}, False),
+        ({"correction": "active"}, False),
+        ({"correction": "expected"}, False),
+    ],
+)
+def test_the_noise_of_the_sum_has_one_level_only_without_scale_and_correction(options, known, rng):
+    """sigma_c at a block SNR of 20 dB; otherwise it differs between carriers."""
+    uplink = OfdmLink(snr_db=20.0, **options).open(2, 100, rng)
+    report = uplink.send(rng.standard_normal((2, 100)), 1e-3, enforce=False).diagnostics
+    assert report["noise_std"] == pytest.approx(0.1)
+    assert ("sum_noise_std" in report) == known
+    assert report.get("sum_noise_std", 0.1) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"budget": "slot"}, "^budget must be one of 'symbol', 'round', got 'slot'"),

@@ -300,3 +300,24 @@ def test_an_impairment_of_a_users_own_acts_on_samples(rng):
     uplink = WaveformLink(transmit=(Longer(),), **options).open(2, 500, rng)
     with pytest.raises(ValueError, match="^Longer.apply must return as many samples as it is"):
         uplink.send(signals, 1e-3)
+
+
+@pytest.mark.parametrize(
+    "impairment", [CarrierOffset(std=0.02), IqImbalance(gain_std_db=1.0, phase_std_deg=5.0)]
+)
+def test_a_device_keeps_its_hardware_among_those_chosen(impairment, rng):
+    """Opened for all and then for some of them, or for these at once: the same hardware."""
+    link = WaveformLink(grid=SMALL, fading=NoFading(), snr_db=np.inf, transmit=(impairment,))
+    device_rng, signals = np.random.default_rng(rng.integers(2**32)), rng.standard_normal((3, 200))
+
+    def received(uplink):
+        return uplink.send(signals[: len(uplink.clients)], 1e-3).total
+
+    everyone = link.open(3, 200, rng, device_rng=device_rng)
+    for chosen in ([2], [0, 1]):
+        own = link.open(len(chosen), 200, rng, clients=chosen, device_rng=device_rng)
+        some = received(everyone.only(np.array(chosen)))
+        np.testing.assert_allclose(some, received(own), rtol=1e-4, atol=1e-4)
+    others = link.open(1, 200, rng, device_rng=np.random.default_rng(rng.integers(2**32)))
+    only = everyone.only(np.array([0]))
+    assert np.abs(received(others) - received(only)).max() > 1e-3

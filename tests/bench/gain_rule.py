@@ -5,10 +5,10 @@
     python -m tests.bench.gain_rule cifar-shaped --seeds 0
     python -m tests.bench.gain_rule mnist --most 94
 
-Ten clients train a logistic regression for 150 rounds, with at most 1 to 20 local steps by default. For every link it prints the accuracy, which
-is the mean of the last ten tests, and the share of signals scaled down, both as means over the
-seeds; then how far the default is from the best constant, and from the best of those that scale at
-most a tenth down.
+Ten clients train a logistic regression for 150 rounds, with at most 1 to 20 local steps by
+default. For every link it prints the accuracy, which is the mean of the last ten tests, and the
+share of signals scaled down, both as means over the seeds; then how far the default is from the
+best constant, and from the best of those that scale at most a tenth down.
 """
 
 from __future__ import annotations

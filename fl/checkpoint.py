@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from fl.device_state import DeviceState
 from fl.experiment import Experiment, RunState, State
-from fl.history import stack_rows
 from fl.identity import description, digest
 from fl.partition import Shards
 from fl.population import Population
+from fl.rows import stack_rows
 from otafl._base.files import replacing
 
 SAVED_EVERY = 30.0  # [s]

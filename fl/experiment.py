@@ -22,7 +22,7 @@ from fl.client_data import ClientData
 from fl.conformance import LinkSource
 from fl.deadline import Deadline, late_clients, nobody_sends, without_late
 from fl.device_state import DeviceState
-from fl.history import History, Row, round_metrics, stack_rows
+from fl.history import History
 from fl.local import LARGEST, Trained, moderate, train_locally
 from fl.local_steps import Steps
 from fl.minibatches import Rngs
@@ -31,6 +31,7 @@ from fl.objective import client_gradients
 from fl.opening import Opened, open_round
 from fl.participation import Everyone, Participation
 from fl.problem import Problem
+from fl.rows import Row, round_metrics, stack_rows
 from fl.sgd import Sgd
 from fl.streams import Purpose, client_streams, stream
 from otafl._base.validation import OutOfRangeError

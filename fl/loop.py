@@ -15,11 +15,12 @@ from fl.checkpoint import Checkpoint
 from fl.conformance import LinkSource, check_measured, check_runs
 from fl.deadline import Deadline
 from fl.experiment import Experiment
-from fl.history import History, Row
+from fl.history import History
 from fl.local_steps import Steps
 from fl.participation import Everyone, Participation
 from fl.problem import Problem
 from fl.progress import progress_line
+from fl.rows import Row
 from fl.sgd import Sgd
 from otafl._base.names import check_names
 from otafl._base.validation import OptionError, boolean, integer, number, typed

@@ -23,8 +23,12 @@ What the paper leaves to the channel, and how it is resolved here:
   both halves equal: either vector alone would allow the same largest gain, and each takes half of
   the budget if that is for a whole round and the same client has the largest vectors. r follows
   from two numbers per client, its loads, and the server knows it, as it knows beta.
-- Noise in the received sum of c_i+ - c_i remains in c: later rounds add theirs and remove none, so
-  c is the mean of all c_i plus the noise of all rounds so far.
+- Errors in the received sum of c_i+ - c_i remain in c: later rounds add theirs and remove none, so
+  c is the mean of all c_i plus the errors of all rounds so far. That holds for noise and for what
+  truncation leaves out: on links that truncate, the limit is off even without noise.
+- Clients know c without error, whatever the downlink, and the airtime of sending it is not counted.
+- ``correction="active"`` divides by the client weights of the updates, which all count the same in
+  the sum of control variates: with unequal weights that sum is then biased.
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ class Scaffold(Algorithm):
 
     alpha_i is the client weight of the round, 1 / |S| in the paper. In the sum of control variates
     all clients count the same, as in the paper: with unequal weights the fixed point is still where
-    the plain mean of all gradients vanishes. Without noise c is the mean of all c_i.
+    the plain mean of all gradients vanishes. Without noise and truncation c is the mean of all c_i.
 
     c_i+ is the mean of the gradients of the round only for plain local steps: train with
     ``Sgd(momentum=0)``. The metric ``gain`` is that of the updates.

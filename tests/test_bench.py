@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from links import IdealLink
 from tests.bench import (
     demo_page,
+    gain_rule,
     local_training,
     ofdm_round,
     population,
@@ -67,3 +69,15 @@ def test_page(capsys):
     demo_page.answers()
     demo_page.curves()
     assert "20 clients, all faults" in capsys.readouterr().out
+
+
+def test_gain_rule(capsys, monkeypatch):
+    monkeypatch.setattr(gain_rule, "ROUNDS", 2)
+    monkeypatch.setattr(gain_rule, "CONSTANTS", (0.5, 4.0))
+    monkeypatch.setattr(gain_rule, "LINKS", {"ideal": IdealLink()})
+    gain_rule.main(["mnist", "--most", "2", "--seeds", "0"])
+    printed = capsys.readouterr().out
+    assert "G = tracked" in printed
+    assert printed.count("0.0 % scaled down") == 3
+    assert "to the best constant            +0.00 points" in printed
+    assert gain_rule.cifar_shaped(20, 10).x_train.shape == (20, 32, 32, 3)

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from fl.history import Row
+from fl.rows import Row
 from scenarios.config.scenario import Scenario
 from scenarios.study.batch import run_cells
 

@@ -42,7 +42,7 @@ def short_name(key: str) -> str:
     """
     parts = key.split(".")
     if parts[0] == "downlink" and parts[1:] not in ([], ["kind"]):
-        return f"downlink_{short_name(key.removeprefix('down'))}"  # as the link's, with a prefix
+        return f"downlink_{short_name('.'.join(['link', *parts[1:]]))}"
     if len(parts) > 1 and parts[-1] in ("name", "kind"):
         return parts[-2]
     return "_".join(parts[-2:]) if len(parts) > 2 else parts[-1]

@@ -15,9 +15,9 @@ from fl.api import OpenedDownlink
 from fl.checkpoint import CheckpointError
 from fl.conformance import check_measured
 from fl.constants import estimate_constants
-from fl.history import Row
 from fl.local_steps import max_steps
 from fl.metrics import BOUND, WEIGHT
+from fl.rows import Row
 from fl.theory import theorem2_of
 from links import IdealLink
 from links.radio import noise_of

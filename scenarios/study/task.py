@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fl.history import Row
+from fl.rows import Row
 from scenarios.config.cell import Cell
 from scenarios.config.code import Code
 from scenarios.config.parts import Part

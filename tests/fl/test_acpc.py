@@ -220,17 +220,17 @@ def test_tracked_by_hand():
     assert not history["scaled_down"].any()
 
 
-def round_of(updates, G):  # noqa: N803
-    """Return G after a round with eta = 0.1 in which every client takes one step."""
+def round_of(updates, G, steps=None, most=1, rule="smallest"):  # noqa: N803
+    """Return G after a round with eta = 0.1 in which clients take ``steps`` of at most ``most``."""
     clients = len(updates)
     uplink = GaussianLink(**QUIET).open(clients, 1, np.random.default_rng(1))
-    alpha = np.full(clients, 1 / clients)
-    steps = np.ones(clients, np.int64)
-    state = {"G": np.asarray(G)}
-    current = Round(5, np.zeros(1), uplink, alpha, steps, 0.1, state)
-    plan = Acpc().plan(current)
+    alpha, limits = np.full(clients, 1 / clients), np.full(clients, most)
+    taken = np.ones(clients, np.int64) if steps is None else np.array(steps)
+    acpc = Acpc(steps=rule)
+    current = Round(5, np.zeros(1), uplink, alpha, limits, 0.1, {"G": np.asarray(G)})
+    plan = acpc.plan(current)
     assert plan.gain == pytest.approx(clients / (0.1 * G), rel=1e-5)
-    outcome = Acpc().aggregate(current, plan, np.array(updates)[:, None], steps)
+    outcome = acpc.aggregate(current, plan, np.array(updates)[:, None], taken)
     return float(outcome.state["G"])
 
 
@@ -247,6 +247,43 @@ def round_of(updates, G):  # noqa: N803
 )
 def test_tracked_g_follows_the_share_scaled_down(updates, factor):
     assert round_of(updates, 2.0) == pytest.approx(2.0 * factor, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("steps", "updates", "factor"),
+    [
+        ([3, 3], [0.1, 0.1], 0.9139312),  # 3 of 9 steps are few: exp(-0.09)
+        ([3, 4], [0.1, 0.1], 1.0),  # one of two is slow: exp(0)
+        ([4, 9], [0.1, 0.1], 1.6487213),  # both are: exp(0.5)
+        ([4, 9], [0.1, 2.0], 1.6487213),  # one of them is scaled down, too
+        ([4, 9], [2.0, 2.0], 2.4843225),  # both are: exp(0.91)
+        ([4, 9, 9], [0.1, 0.0, 0.0], 1.6487213),  # who sends nothing does not count
+    ],
+)
+def test_tracked_g_follows_the_share_of_slow_clients(steps, updates, factor):
+    """eta G = 0.2 is the largest norm of an update per step."""
+    assert round_of(np.multiply(updates, steps), 2.0, steps, most=9) == pytest.approx(2 * factor)
+
+
+def test_with_the_largest_steps_nobody_is_slow():
+    assert round_of([0.9, 0.9], 2.0, [9, 9], most=9, rule="largest") == pytest.approx(1.8278624)
+
+
+def test_tracked_g_begins_with_few_steps():
+    """Of at most 2 steps ceil(sqrt(2)) = 2, of 9 three; with tau_min = 4 four."""
+    uplink = IdealLink().open(3, 1, np.random.default_rng(1))
+    tight = GaussianLink(**QUIET).open(3, 1, np.random.default_rng(1))
+    most = np.array([1, 2, 9])
+    for opened, options, expected in (
+        (tight, {}, [1, 2, 3]),
+        (tight, {"tau_min": 4}, [1, 2, 4]),
+        (tight, {"tau_max": 4}, [1, 2, 2]),
+        (tight, {"G": 1.0}, [1, 2, 9]),
+        (tight, {"beta": "realised"}, [1, 2, 9]),
+        (uplink, {}, [1, 2, 9]),  # without budgets any G will do
+    ):
+        current = Round(0, np.zeros(1), opened, np.full(3, 1 / 3), most, 0.1)
+        assert Acpc(**options).plan(current).steps.tolist() == expected
 
 
 def test_tracked_g_recovers_from_an_outlier():
@@ -267,7 +304,7 @@ def test_tracked_g_is_the_same_on_links_without_fading(rng):
     other, found = tracked(flat, problem, **options)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
     np.testing.assert_allclose(other["gain"], one["gain"], rtol=1e-3)
-    assert one["scaled_down"].any()
+    assert len(np.unique(expected)) > 10
 
 
 @pytest.mark.parametrize(
@@ -281,7 +318,7 @@ def test_tracked_g_is_the_same_on_links_without_fading(rng):
     ids=["equal", "unequal", "ofdm", "often silent"],
 )
 def test_tracked_scales_at_most_a_tenth_down(link, rng):
-    """mean(s_t) = 0.09 + ln(G_{T+1} / G_1) / T exactly, with any data, seed and link."""
+    """mean(s_t) <= 0.09 + ln(G_{T+1} / G_1) / T, with any data, seed and link."""
     data = blobs(rng)
     problem = Problem(None, data, partition_by_label(data.y_train, 4, 2, rng))
     options = {"steps": 3, "sgd": Sgd(0.5, 10), "test_every": 400, "seed": int(rng.integers(1000))}
@@ -289,8 +326,8 @@ def test_tracked_scales_at_most_a_tenth_down(link, rng):
     heard = (history["energy"] > 0).sum(axis=1)
     shares = history["scaled_down"].sum(axis=1)[heard > 0] / heard[heard > 0]
     growth = np.log(G[-1] / G[0])
-    assert shares[1:].sum() == pytest.approx(0.09 * len(shares[1:]) + growth, abs=1e-6)
-    assert 0.02 < history["scaled_down"].mean() <= 0.1
+    assert shares[1:].sum() <= 0.09 * len(shares[1:]) + growth + 1e-6
+    assert history["scaled_down"].mean() <= 0.1
     assert (history["load"] <= 1 + 1e-5).all()
 
 

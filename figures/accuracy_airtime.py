@@ -17,9 +17,14 @@ UNEQUAL = 1.01
 
 
 def applies(study: xr.Dataset) -> bool:
-    """Return whether the study has the data for this figure."""
+    """Return whether the study has the data, and no more lines than can be told apart."""
     dim = _compared(study)
-    if dim is None or "airtime" not in study or study["test_accuracy"].isnull().all():
+    if (
+        dim is None
+        or study.sizes[dim] > style.MOST_LOOKS
+        or "airtime" not in study
+        or study["test_accuracy"].isnull().all()
+    ):
         return False
     others = [each for each in study["airtime"].dims if each != dim]
     first = study["airtime"].isel({ROUND: 0}).mean([each for each in others if each != ROUND])

@@ -19,7 +19,7 @@ from figures import (
     theorem2,
 )
 from figures.quantities import ROUND
-from figures.roles import NAMED, assign, default_x, swept, without_surplus
+from figures.roles import MOST_LINES, NAMED, assign, default_x, swept, without_surplus
 
 Note = Callable[[str], object]
 
@@ -46,6 +46,13 @@ def learnt(study: xr.Dataset) -> bool:
 
 
 def _draw_accuracy(study: xr.Dataset, on_note: Note) -> Figure:
+    """Draw accuracy; more names than lines can tell apart stand on an axis of their own."""
+    crowd = next(
+        (dim for dim in swept(study) if dim in NAMED and study.sizes[dim] > MOST_LINES), None
+    )
+    if crowd is not None:
+        roles = assign(study, crowd, ["accuracy"], default_x(study), None, None)
+        return general.draw(study, roles, on_note=on_note)
     study = without_surplus(study, default_x(study), 3, on_note)
     roles = assign(study, None, ["accuracy"], None, None, None)
     return general.draw(study, roles, on_note=on_note)

@@ -65,11 +65,12 @@ class Scaffold(Algorithm):
     The server receives two sums, S being the clients that send and N the number of devices::
 
         x_{t+1} = x_t + eta_g sum_{i in S} alpha_i Delta_i
-        c_{t+1} = c_t + |S| / N mean_{i in S} (c_i+ - c_i)
+        c_{t+1} = c_t + sum_{i in S} (c_i+ - c_i) / N
 
-    alpha_i is the client weight of the round; in the paper all of them are equal. In the sum of control variates
-    all clients count the same, as in the paper: with unequal weights the fixed point is still where
-    the plain mean of all gradients vanishes. Without noise and truncation c is the mean of all c_i.
+    alpha_i is the client weight of the round; in the paper all of them are equal. In the sum of
+    control variates all clients count the same, as in the paper: with unequal weights the fixed
+    point is still where the plain mean of all gradients vanishes. Without noise and truncation c
+    is the mean of all c_i.
 
     c_i+ is the mean of the gradients of the round only for plain local steps: train with
     ``Sgd(momentum=0)``. The metric ``gain`` is that of the updates.
